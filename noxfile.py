@@ -1,0 +1,94 @@
+"""What must hold before a change is good: ``nox`` runs all of it, ``nox -s tests-3.12`` a part.
+
+Nothing but pip and the interpreters is needed. An interpreter of ``PYTHONS`` that this machine does not
+have is named in the closing list as skipped; the hosted workflow makes sure that it has them all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import nox
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+CHECKOUT = Path(__file__).resolve().parent
+
+nox.needs_version = ">=2025.5.1"
+nox.options.default_venv_backend = "venv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False
+
+
+def offer_pyenv_interpreters() -> None:
+    """Put pyenv's newest release of each of ``PYTHONS`` on the path, unless the caller chose already."""
+    if "PYENV_VERSION" in os.environ or not (pyenv := shutil.which("pyenv")):
+        return
+    listing = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True, check=True).stdout
+    newest: dict[str, tuple[int, str]] = {}
+    for installed in listing.split():
+        series, _, patch = installed.rpartition(".")
+        if series in PYTHONS and patch.isdecimal():
+            newest[series] = max(newest.get(series, (-1, "")), (int(patch), installed))
+    if newest:
+        os.environ["PYENV_VERSION"] = ":".join(installed for _, installed in newest.values())
+
+
+offer_pyenv_interpreters()
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, types by two checkers, and the layers of the imports."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+    session.run("pyright")
+    session.run("lint-imports")
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The whole suite in random order, with branch coverage; arguments after ``--`` go to pytest."""
+    session.install("-e", ".[test]")
+    session.env["COVERAGE_FILE"] = str(Path(session.create_tmp()).resolve() / "coverage")
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report", *(["--fail-under=0"] if session.posargs else []))
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """The built archives hold what they should; the installed wheel works with no checkout in reach."""
+    session.install("build")
+    environment = Path(session.virtualenv.location).resolve()
+    distributions = Path(session.create_tmp()).resolve() / "dist"
+    shutil.rmtree(distributions, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(distributions), silent=True)
+    [archive] = distributions.glob("*.whl")
+    session.install(f"continuity-core[test] @ {archive.as_uri()}")
+
+    away = distributions.parent / "away"
+    shutil.rmtree(away, ignore_errors=True)
+    shutil.copytree(CHECKOUT / "tests", away / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(CHECKOUT / "pyproject.toml", away)
+    session.chdir(away)
+    session.env["DISTRIBUTIONS"] = str(distributions)
+    imported = session.run(
+        "python", "-P", "-c", "import continuity_core; print(continuity_core.__file__)", silent=True
+    )
+    if not Path(str(imported).strip()).is_relative_to(environment):
+        session.error(f"the tests would run on {imported}, not on the installed wheel")
+    session.run("python", "-P", "-m", "pytest", "tests/packaging/check_distributions.py")
+    session.run("python", "-P", "-m", "pytest", "-m", "smoke")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Every example in the README and in ``docs/`` runs with what its reader has installed."""
+    session.install("-e", ".[demo]", "pytest", "trio")
+    session.run("pytest", "-p", "no:randomly", "tests/docs")
