@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nox
 
@@ -72,19 +73,19 @@ def wheel(session: nox.Session) -> None:
     [archive] = distributions.glob("*.whl")
     session.install(f"continuity-core[test] @ {archive.as_uri()}")
 
-    away = distributions.parent / "away"
-    shutil.rmtree(away, ignore_errors=True)
-    shutil.copytree(CHECKOUT / "tests", away / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(CHECKOUT / "pyproject.toml", away)
-    session.chdir(away)
-    session.env["DISTRIBUTIONS"] = str(distributions)
-    imported = session.run(
-        "python", "-P", "-c", "import continuity_core; print(continuity_core.__file__)", silent=True
-    )
-    if not Path(str(imported).strip()).is_relative_to(environment):
-        session.error(f"the tests would run on {imported}, not on the installed wheel")
-    session.run("python", "-P", "-m", "pytest", "tests/packaging/check_distributions.py")
-    session.run("python", "-P", "-m", "pytest", "-m", "smoke")
+    with TemporaryDirectory() as away:
+        shutil.copytree(
+            CHECKOUT / "tests", Path(away, "tests"), ignore=shutil.ignore_patterns("__pycache__", "docs")
+        )
+        shutil.copy(CHECKOUT / "pyproject.toml", away)
+        with session.chdir(away):
+            where = "import continuity_core; print(continuity_core.__file__)"
+            imported = str(session.run("python", "-P", "-c", where, silent=True)).strip()
+            if not Path(imported).is_relative_to(environment):
+                session.error(f"the tests would run on {imported}, not on the installed wheel")
+            session.env["DISTRIBUTIONS"] = str(distributions)
+            session.run("python", "-P", "-m", "pytest", "tests/packaging/check_distributions.py")
+            session.run("python", "-P", "-m", "pytest", "-m", "smoke")
 
 
 @nox.session

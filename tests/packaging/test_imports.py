@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.resources
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import continuity_core
 
-PLUGINS = Path(__file__).resolve().parents[2] / "plugins" / "continuity_plugins"
+PLUGINS = Path(str(importlib.resources.files("continuity_plugins")))
 DEPENDENCIES = {"anyio", "attr", "attrs", "pluggy", "tenacity"}
 THEIR_DEPENDENCIES = {"idna", "sniffio", "typing_extensions"}
 
