@@ -1,0 +1,235 @@
+"""Calling the plugins one after another, so that no mistake of theirs reaches the host."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+import attrs
+import pluggy
+
+from continuity_core.engine.plugins import RegisteredPlugin
+from continuity_core.model.cause import Cause
+from continuity_core.model.decisions import DECISIONS, EDITS, Decision
+from continuity_core.model.proposal import Bundle, PluginFault
+
+MAX_DECISIONS = 256
+"""How many decisions one hook call may return."""
+
+SLOW_CALL = 0.05
+"""Seconds after which a hook call counts as slow: a tenth of what a person notices as a delay in a dialogue."""
+
+BUNDLED_READER = "provider-errors"
+"""The plugin that is asked for a cause last."""
+
+ERROR_TEXT_LIMIT = 500
+
+
+@attrs.frozen(kw_only=True)
+class SlowCall:
+    """A hook call that took longer than :data:`SLOW_CALL`."""
+
+    plugin: str
+    hook: str
+    seconds: float
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Link:
+    """One plugin's implementation of one hook."""
+
+    plugin: RegisteredPlugin
+    rank: int
+    hook: str
+    function: Callable[..., object]
+    takes: tuple[bool, ...]
+    """Which of the specification's parameters it wants, in order."""
+
+    def call(self, *arguments: object) -> object:
+        """Call it with those of the hook's arguments that it takes."""
+        taken = (argument for argument, wanted in zip(arguments, self.takes, strict=True) if wanted)
+        return self.function(*taken)
+
+
+class WrongResultError(TypeError):
+    """A hook returned what its specification does not allow."""
+
+
+class TooManyDecisionsError(ValueError):
+    """A hook returned more decisions than one call may."""
+
+
+@attrs.frozen(kw_only=True)
+class CallResult:
+    """What came of one call: a value, or a fault."""
+
+    value: Any = None
+    fault: PluginFault | None = None
+    slow: SlowCall | None = None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Chain:
+    """The links of each hook, in chain order; ``classify`` has the bundled reader last."""
+
+    plugins: tuple[RegisteredPlugin, ...] = ()
+    classify: tuple[Link, ...] = ()
+    turn_ended: tuple[Link, ...] = ()
+    before_settle: tuple[Link, ...] = ()
+    project: tuple[Link, ...] = ()
+    observe: tuple[Link, ...] = ()
+
+    @classmethod
+    def of(cls, manager: pluggy.PluginManager, plugins: Sequence[RegisteredPlugin]) -> Chain:
+        """Read the implementations out of ``manager`` for ``plugins``, which are in chain order."""
+        ranks = {id(entry.plugin): rank for rank, entry in enumerate(plugins)}
+
+        def links(hook: str) -> tuple[Link, ...]:
+            caller: pluggy.HookCaller = getattr(manager.hook, f"continuity_{hook}")
+            assert caller.spec is not None
+            parameters = caller.spec.argnames
+            found = [
+                Link(
+                    plugin=plugins[ranks[id(impl.plugin)]],
+                    rank=ranks[id(impl.plugin)],
+                    hook=f"continuity_{hook}",
+                    function=impl.function,
+                    takes=tuple(name in impl.argnames for name in parameters),
+                )
+                for impl in caller.get_hookimpls()
+                if id(impl.plugin) in ranks
+            ]
+            return tuple(sorted(found, key=lambda link: link.rank))
+
+        classify = links("classify")
+        return cls(
+            plugins=tuple(plugins),
+            classify=tuple(sorted(classify, key=lambda link: link.plugin.name == BUNDLED_READER)),
+            turn_ended=links("turn_ended"),
+            before_settle=links("before_settle"),
+            project=links("project"),
+            observe=links("observe"),
+        )
+
+    def without(self, names: frozenset[str]) -> Chain:
+        """The chain without these plugins; their ranks stay as they are."""
+        if not names:
+            return self
+
+        def rest(links: tuple[Link, ...]) -> tuple[Link, ...]:
+            return tuple(link for link in links if link.plugin.name not in names)
+
+        return Chain(
+            plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names),
+            classify=rest(self.classify),
+            turn_ended=rest(self.turn_ended),
+            before_settle=rest(self.before_settle),
+            project=rest(self.project),
+            observe=rest(self.observe),
+        )
+
+
+def isolated(link: Link, read: Callable[[Link, object], Any], *arguments: object) -> CallResult:
+    """Call a link and read its result; every mistake becomes a fault.
+
+    ``CancelledError``, ``KeyboardInterrupt`` and other exceptions outside ``Exception`` pass through, but
+    for ``SystemExit``: a plugin does not end the process.
+    """
+    start = perf_counter()
+    try:
+        value = read(link, link.call(*arguments))
+    except WrongResultError as error:
+        return CallResult(fault=_fault(link, str(error), disables=True))
+    except (Exception, SystemExit) as error:
+        return CallResult(fault=_fault(link, _describe(error)))
+    seconds = perf_counter() - start
+    if seconds > SLOW_CALL:
+        return CallResult(
+            value=value, slow=SlowCall(plugin=link.plugin.name, hook=link.hook, seconds=seconds)
+        )
+    return CallResult(value=value)
+
+
+def read_bundle(link: Link, result: object) -> Bundle | None:
+    """Read what a deciding hook returned; ``None`` where it has no opinion."""
+    return _read(link, result, DECISIONS, "decisions")
+
+
+def edits_reader(entries: int) -> Callable[[Link, object], Bundle | None]:
+    """Make a reader of what ``continuity_project`` returned: edits only, at most one an entry."""
+
+    def read_edits(link: Link, result: object) -> Bundle | None:
+        return _read(link, result, EDITS, "edits (Omit, Replace)", limit=max(entries, MAX_DECISIONS))
+
+    return read_edits
+
+
+def read_cause(link: Link, result: object) -> Cause | None:
+    """Read what ``continuity_classify`` returned."""
+    if result is None or isinstance(result, Cause):
+        return result
+    raise _wrong(link, result, "a Cause or None")
+
+
+def read_nothing(link: Link, result: object) -> None:
+    """Ignore what ``continuity_observe`` returned, but name a coroutine: it would never run."""
+    if inspect.isawaitable(result):
+        raise _wrong(link, result, "nothing")
+
+
+def _read(
+    link: Link,
+    result: object,
+    allowed: tuple[type[Decision], ...],
+    meant: str,
+    limit: int = MAX_DECISIONS,
+) -> Bundle | None:
+    if result is None:
+        return None
+    decisions: tuple[object, ...]
+    if type(result) in allowed:
+        decisions = (result,)
+    else:
+        decisions = tuple(islice(_iterate(link, result, meant), limit + 1))
+        if len(decisions) > limit:
+            raise TooManyDecisionsError(f"{link.hook} returned more than {limit} {meant}")
+        for decision in decisions:
+            if type(decision) not in allowed:
+                raise _wrong(link, decision, meant)
+    if not decisions:
+        return None
+    return Bundle(link.plugin.name, link.rank, decisions)  # type: ignore[arg-type]
+
+
+def _iterate(link: Link, result: object, meant: str) -> Iterator[object]:
+    if isinstance(result, str | bytes | dict) or inspect.isawaitable(result):
+        raise _wrong(link, result, meant)
+    try:
+        return iter(result)  # type: ignore[call-overload, no-any-return]
+    except TypeError:
+        raise _wrong(link, result, meant) from None
+
+
+def _wrong(link: Link, result: object, meant: str) -> WrongResultError:
+    if inspect.iscoroutine(result):
+        result.close()
+        return WrongResultError(
+            f"{link.hook} returned a coroutine: hooks are plain functions that return {meant}; "
+            "remove `async`, and return a Wait where it wants to wait"
+        )
+    return WrongResultError(f"{link.hook} returned {type(result).__name__}: it must return {meant}, or None")
+
+
+def _fault(link: Link, error: str, *, disables: bool = False) -> PluginFault:
+    return PluginFault(plugin=link.plugin.name, hook=link.hook, error=error, disables=disables)
+
+
+def _describe(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be read)"
+    return f"{type(error).__name__}: {text}"[:ERROR_TEXT_LIMIT]

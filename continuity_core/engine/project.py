@@ -1,0 +1,180 @@
+"""The next request's projection: committed edits first, then what the chain says; history is never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+import attrs
+
+from continuity_core.engine.bundles import why_not_of_this_role
+from continuity_core.engine.chain import Chain, SlowCall, edits_reader, isolated
+from continuity_core.engine.join import describe
+from continuity_core.engine.plugins import RegisteredPlugin
+from continuity_core.engine.state import RunState
+from continuity_core.model.decisions import Edit, Omit, Replace
+from continuity_core.model.entries import Entry, EntryRef, Projection
+from continuity_core.model.proposal import Bundle, Dropped, PluginFault, Proposal
+
+_NOTHING: Mapping[EntryRef, str] = MappingProxyType({})
+
+
+@attrs.frozen(kw_only=True)
+class ProjectionResult:
+    """What the host sends in the next request."""
+
+    entries: tuple[Entry, ...]
+    """The entries in order; ``text`` is what is to be shown of those in ``replaced``."""
+    omitted: frozenset[EntryRef] = frozenset()
+    replaced: Mapping[EntryRef, str] = _NOTHING
+    """The new, only text of an entry: calls, reasoning and signatures of it are gone."""
+    dropped: tuple[Dropped, ...] = ()
+    """Edits that were refused."""
+    faults: tuple[PluginFault, ...] = ()
+    slow: tuple[SlowCall, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the host has to send anything but its history as it is."""
+        return bool(self.omitted or self.replaced or any(entry.injected for entry in self.entries))
+
+
+def without_artefacts(entries: Sequence[Entry]) -> ProjectionResult:
+    """The projection while recovery is off: untouched, but for what earlier versions left behind."""
+    omitted = frozenset(entry.ref for entry in entries if entry.artefact)
+    if not omitted:
+        return ProjectionResult(entries=tuple(entries))
+    return ProjectionResult(entries=tuple(e for e in entries if not e.artefact), omitted=omitted)
+
+
+def project(
+    entries: Sequence[Entry], chain: Chain, state: RunState, proposal: Proposal
+) -> ProjectionResult:
+    """Apply the edits of the session, then ask the chain."""
+    work = _Work(entries=tuple(entries))
+    committed = state.session.edits
+    if committed:
+        work.edit([committed[entry.ref] for entry in entries if entry.ref in committed])
+    read_edits = edits_reader(len(entries))
+    for link in chain.project:
+        if link.plugin.name in state.disabled:
+            continue
+        result = isolated(link, read_edits, Projection(work.entries), proposal)
+        if result.fault is not None:
+            work.faults.append(result.fault)
+        if result.slow is not None:
+            work.slow.append(result.slow)
+        if result.value is not None:
+            work.add(result.value, link.plugin)
+    return work.result(state)
+
+
+@attrs.define(eq=False)
+class _Work:
+    """A projection that is being narrowed."""
+
+    entries: tuple[Entry, ...]
+    omitted: set[EntryRef] = attrs.field(factory=set)
+    replaced: dict[EntryRef, str] = attrs.field(factory=dict)
+    dropped: list[Dropped] = attrs.field(factory=list)
+    faults: list[PluginFault] = attrs.field(factory=list)
+    slow: list[SlowCall] = attrs.field(factory=list)
+
+    def add(self, bundle: Bundle, plugin: RegisteredPlugin) -> None:
+        edits = [d for d in bundle.decisions if isinstance(d, Omit | Replace)]
+        why = why_not_project(edits, self.entries, plugin)
+        if why is None:
+            self.edit(edits)
+        else:
+            self.dropped.append(Dropped(bundle.plugin, describe(bundle), why))
+
+    def edit(self, edits: Iterable[Edit]) -> None:
+        omit = {edit.entry for edit in edits if isinstance(edit, Omit)}
+        replace = {edit.entry: edit.content for edit in edits if isinstance(edit, Replace)}
+        kept = []
+        for entry in self.entries:
+            if entry.ref in omit:
+                self.omitted.add(entry.ref)
+                self.replaced.pop(entry.ref, None)
+            elif entry.ref in replace:
+                self.replaced[entry.ref] = replace[entry.ref]
+                kept.append(narrowed(entry, replace[entry.ref]))
+            else:
+                kept.append(entry)
+        self.entries = tuple(kept)
+
+    def result(self, state: RunState) -> ProjectionResult:
+        return ProjectionResult(
+            entries=with_injections(self.entries, state),
+            omitted=frozenset(self.omitted),
+            replaced=self.replaced,
+            dropped=tuple(self.dropped),
+            faults=tuple(self.faults),
+            slow=tuple(self.slow),
+        )
+
+
+def narrowed(entry: Entry, content: str) -> Entry:
+    """The entry with ``content`` as its only content: calls are gone, results stay results."""
+    return attrs.evolve(entry, text=content, calls=())
+
+
+def with_injections(entries: tuple[Entry, ...], state: RunState) -> tuple[Entry, ...]:
+    """The entries with each injected text after the entry it follows, or at the end where that is gone."""
+    if not state.injections:
+        return entries
+    result = list(entries)
+    for plugin, injection in state.injections.items():
+        entry = Entry(ref=EntryRef(f"injected:{plugin}"), role="user", text=injection.text, injected=True)
+        places = [place for place, known in enumerate(result) if known.ref == injection.after]
+        result.insert(places[-1] + 1 if places else len(result), entry)
+    return tuple(result)
+
+
+def anchored(state: RunState, last: EntryRef | None) -> RunState:
+    """The state after a request carried the injections: each keeps its place from then on."""
+    if last is None or all(injection.after is not None for injection in state.injections.values()):
+        return state
+    injections = {
+        plugin: injection if injection.after is not None else attrs.evolve(injection, after=last)
+        for plugin, injection in state.injections.items()
+    }
+    return attrs.evolve(state, injections=injections)
+
+
+def why_not_project(
+    edits: Sequence[Edit], entries: Sequence[Entry], plugin: RegisteredPlugin
+) -> str | None:
+    """Why a plugin's edits of a projection do not stand; ``None`` where they do."""
+    known = {entry.ref: entry for entry in entries}
+    omit = {edit.entry for edit in edits if isinstance(edit, Omit)}
+    loses_calls = set(omit)
+    for edit in edits:
+        entry = known.get(edit.entry)
+        if entry is None:
+            return f"it edits {edit.entry.key}, an entry that is not in the projection"
+        why = why_not_of_this_role(entry, plugin)
+        if why is not None:
+            return why
+        if isinstance(edit, Replace):
+            if len(edit.content) > len(entry.text):
+                return f"it shows more of {edit.entry.key} than is there: a Replace may only narrow"
+            if entry.calls:
+                loses_calls.add(edit.entry)
+    return _half_pair(entries, omit, loses_calls)
+
+
+def _half_pair(
+    entries: Sequence[Entry], omit: set[EntryRef], loses_calls: set[EntryRef]
+) -> str | None:
+    """Find a call without its result, or the reverse, that only these edits would leave behind."""
+    touched = omit | loses_calls
+    calls_gone = {call for entry in entries if entry.ref in loses_calls for call in entry.calls}
+    results_gone = {call for entry in entries if entry.ref in omit for call in entry.answers}
+    for entry in entries:
+        if entry.ref not in touched:
+            if calls_gone.intersection(entry.answers):
+                return f"it edits half of a pair: {entry.ref.key} would be a result without its call"
+            if results_gone.intersection(entry.calls):
+                return f"it edits half of a pair: {entry.ref.key} would be a call without its result"
+    return None

@@ -1,0 +1,70 @@
+"""What a turn was, and how long its provider asks us to wait."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import attrs
+
+
+class CauseKind(StrEnum):
+    """What a turn was."""
+
+    FINAL = "final"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    EMPTY = "empty"
+    TRANSIENT = "transient"
+    RATE_LIMIT = "rate_limit"
+    USAGE_LIMIT = "usage_limit"
+    CONTEXT_OVERFLOW = "context_overflow"
+    PERMANENT = "permanent"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen(kw_only=True)
+class Guidance:
+    """One statement of a provider on how long to wait: ``seconds`` or ``until``, exactly one of them."""
+
+    seconds: float | None = None
+    """Seconds from the moment of the failure, at least 0; no margin of ours is in it."""
+    until: datetime | None = None
+    """An aware instant; one in the past means now."""
+    approximate: bool = False
+    """The provider rounded or hedged (``~2 min``)."""
+    evidence: str = ""
+    """Where it was read: a header's name, a field's path, or the words in the text."""
+
+    def __attrs_post_init__(self) -> None:
+        if (self.seconds is None) == (self.until is None):
+            raise ValueError("Guidance takes exactly one of seconds and until")
+        if self.seconds is not None and not 0 <= self.seconds < float("inf"):
+            raise ValueError(f"Guidance.seconds must be a finite number >= 0, not {self.seconds!r}")
+        if self.until is not None and self.until.tzinfo is None:
+            raise ValueError("Guidance.until must carry a time zone")
+
+    def wait_from(self, now: datetime) -> float:
+        """Seconds to wait from ``now``, at least 0."""
+        if self.seconds is not None:
+            return self.seconds
+        assert self.until is not None
+        return max(0.0, (self.until - now).total_seconds())
+
+    def instant_from(self, now: datetime) -> datetime:
+        """The instant at which the wait is over, if it starts at ``now``."""
+        return now + timedelta(seconds=self.wait_from(now))
+
+
+@attrs.frozen(kw_only=True)
+class Cause:
+    """The verdict on a turn."""
+
+    kind: CauseKind
+    why: str
+    """One sentence for a person."""
+    guidance: tuple[Guidance, ...] = ()
+    """Every valid statement on how long to wait; which one counts is the longest, after any margin."""
+    rule: str | None = None
+    """The name of the table entry or rule that decided."""

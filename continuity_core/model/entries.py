@@ -1,0 +1,67 @@
+"""Entries of a session's history, as a projection shows them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal, TypeAlias
+
+import attrs
+
+from continuity_core.model.stop_reason import StopReason
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
+
+
+@attrs.frozen(order=True)
+class EntryRef:
+    """A name for one entry of the history, issued by the host adapter.
+
+    Make one with :meth:`stable` where the host has ids, else with :meth:`positional`.
+    """
+
+    key: str
+
+    @classmethod
+    def stable(cls, id: str) -> EntryRef:
+        """Refer to an entry by the id that its host keeps for it."""
+        return cls(f"id:{id}")
+
+    @classmethod
+    def positional(cls, ordinal: int, content: str, epoch: int = 0) -> EntryRef:
+        """Refer to an entry by its place and a digest of its content.
+
+        ``epoch`` counts the compactions of the session: ordinals of an earlier epoch never match again.
+        """
+        digest = hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return cls(f"at:{epoch}:{ordinal}:{digest}")
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One entry as the next request would carry it."""
+
+    ref: EntryRef
+    role: Role
+    text: str = ""
+    """Its readable text; no reasoning, no arguments."""
+    calls: tuple[str, ...] = ()
+    """Ids of the tool calls that an assistant entry carries."""
+    answers: tuple[str, ...] = ()
+    """Ids of the tool calls whose results this entry carries."""
+    stop_reason: StopReason | None = None
+    """How the turn of an assistant entry ended, where the host remembers it."""
+    belongs_to: EntryRef | None = None
+    """The entry without which this one makes no sense, e.g. a signature or encrypted reasoning kept apart."""
+    artefact: bool = False
+    """Left behind by this project or a predecessor in an earlier run; never sent to a model."""
+    injected: bool = False
+    """Text of ours that the host sends in the user's role; it is not in the history."""
+    partners: tuple[EntryRef, ...] = ()
+    """The entries that carry the other half of its calls or results, for hosts that look up single entries."""
+
+
+@attrs.frozen
+class Projection:
+    """The entries of the next request, in order."""
+
+    entries: tuple[Entry, ...]

@@ -1,0 +1,41 @@
+"""Where a plugin stands in the chain, and the budgets that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import attrs
+
+
+class Stage(StrEnum):
+    """The stages of the chain, in order: a guard sees what it guards against."""
+
+    WAIT = "wait"
+    RECOVER = "recover"
+    TAIL = "tail"
+    GUARD = "guard"
+    REDACT = "redact"
+
+    @property
+    def rank(self) -> int:
+        """Place in the chain, from 0."""
+        return _STAGE_RANKS[self]
+
+
+_STAGE_RANKS = {stage: rank for rank, stage in enumerate(Stage)}
+
+
+def _names(value: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError(f"plugin names must be a tuple or list, not the single text {value!r}")
+    return tuple(value)
+
+
+@attrs.frozen(kw_only=True)
+class Order:
+    """A plugin's place: its stage, and the plugins of that stage it runs before or after."""
+
+    stage: Stage = attrs.field(default=Stage.RECOVER, converter=Stage)
+    runs_before: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    runs_after: tuple[str, ...] = attrs.field(default=(), converter=_names)
