@@ -69,6 +69,17 @@ def test_the_version_is_written_in_one_place() -> None:
     assert importlib.metadata.version("continuity-core") == continuity_core.__version__
 
 
+def test_every_folder_with_code_is_a_package() -> None:
+    """Coverage, import-linter and type checkers pass over a folder without ``__init__.py`` in silence."""
+    folders = {
+        path.parent
+        for root in ("continuity_core", "plugins/continuity_plugins")
+        for path in (CHECKOUT / root).rglob("*.py")
+    }
+    assert folders
+    assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
 def test_the_changelog_has_a_place_for_the_next_release() -> None:
     headings = re.findall(r"^## \[?([^\]\n]+)", text_of("CHANGELOG.md"), re.MULTILINE)
     assert headings[0] == "Unreleased"
