@@ -16,6 +16,7 @@ except ImportError as error:  # pragma: no cover
     ) from error
 
 _MOST_HEADER_BYTES = 65_536
+_WITHOUT_BODY = frozenset({204, 304})
 
 
 class RefusedRequestError(Exception):
@@ -111,12 +112,18 @@ class HttpConnection:
 
     async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
         """Send a whole response of known length."""
-        framed = [*headers, ("content-length", str(len(body)))]
-        bodiless = status in (204, 304)
-        await self._send(h11.Response(status_code=status, headers=list(headers) if bodiless else framed))
-        if body and not bodiless:
-            await self._send(h11.Data(data=body))
-        await self.end()
+        if status in _WITHOUT_BODY:
+            body = b""
+            framed = list(headers)
+        else:
+            framed = [*headers, ("content-length", str(len(body)))]
+        head = h11.Response(status_code=status, headers=framed)
+        await self._send(head, *([h11.Data(data=body)] if body else []), h11.EndOfMessage())
+
+    @property
+    def has_responded(self) -> bool:
+        """Whether the response to the last request ended properly, but for bytes on their way."""
+        return self._h11.our_state in (h11.DONE, h11.MUST_CLOSE)
 
     async def reset(self) -> None:
         """Break off by RST."""
@@ -135,7 +142,7 @@ class HttpConnection:
                 return
             self._h11.receive_data(data)
 
-    async def _send(self, event: h11.Event) -> None:
-        data = self._h11.send(event)
+    async def _send(self, *events: h11.Event) -> None:
+        data = b"".join(self._h11.send(event) or b"" for event in events)
         if data:
             await self._wire.send(data)

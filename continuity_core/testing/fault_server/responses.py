@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -17,6 +18,8 @@ FEW_INPUT_TOKENS = 10
 FEW_OUTPUT_TOKENS = 5
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"(?:[\x21-\x7e]+(?:[ \t]+[\x21-\x7e]+)*)?")
 _FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
 
 
@@ -79,18 +82,12 @@ def _response_headers(_: object, attribute: attrs.Attribute[Mapping[str, str]], 
     if not isinstance(value, Mapping):
         raise ValueError(f"{attribute.name}: must map names to texts, not {value!r}")
     for name, content in value.items():
-        if not isinstance(name, str) or not name or not name.isascii() or any(c in name for c in " \r\n:"):
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ValueError(f"{attribute.name}: {name!r} is not the name of a header")
         if name.lower() in _FRAMING_HEADERS:
             raise ValueError(f"{attribute.name}: {name!r} is set by the server, which frames the body itself")
-        if not isinstance(content, str) or any(c in content for c in "\r\n\0"):
-            raise ValueError(f"{attribute.name}: {name!r} must be one line of text, not {content!r}")
-        try:
-            content.encode("latin-1")
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"{attribute.name}: {name!r} has characters that HTTP/1.1 cannot carry: {content!r}"
-            ) from None
+        if not isinstance(content, str) or not _HEADER_VALUE.fullmatch(content):
+            raise ValueError(f"{attribute.name}: {name!r} must be a line of printable ASCII, not {content!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -100,6 +97,14 @@ class ScriptedToolCall:
     name: str = attrs.field(validator=_text)
     arguments: str = attrs.field(default="{}", validator=_text)
     """The raw string on the wire, complete or not."""
+
+
+def _calls(
+    _: object, attribute: attrs.Attribute[tuple[ScriptedToolCall, ...]], value: Iterable[object]
+) -> None:
+    for call in value:
+        if not isinstance(call, ScriptedToolCall):
+            raise ValueError(f"{attribute.name}: must be scripted tool calls, not {call!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -119,7 +124,7 @@ class ModelResponse:
 
     text: str | None = attrs.field(default=None, validator=_text_or_nothing)
     reasoning: str | None = attrs.field(default=None, validator=_text_or_nothing)
-    tool_calls: tuple[ScriptedToolCall, ...] = attrs.field(default=(), converter=tuple)
+    tool_calls: tuple[ScriptedToolCall, ...] = attrs.field(default=(), converter=tuple, validator=_calls)
     stop: Stop = attrs.field(
         default=attrs.Factory(
             lambda self: Stop.TOOL_CALLS if self.tool_calls else Stop.STOP, takes_self=True
@@ -127,7 +132,7 @@ class ModelResponse:
         converter=Stop,
     )
     """``tool_calls`` where there are calls, else ``stop``."""
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = attrs.field(default=TokenUsage(), validator=attrs.validators.instance_of(TokenUsage))
     """Default: for ``length`` as much output as the request allows, so that the turn is at cap; else few."""
     cut: Cut | None = attrs.field(default=None, converter=attrs.converters.optional(Cut))
     sse_error: Any = attrs.field(default=None, validator=_json_value)

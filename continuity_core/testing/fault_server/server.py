@@ -54,7 +54,7 @@ class FaultServer:
         most_request_bytes: int = MOST_REQUEST_BYTES,
     ) -> None:
         self._most_request_bytes = most_request_bytes
-        self._busy: set[anyio.CancelScope] = set()
+        self._busy: dict[HttpConnection, anyio.CancelScope] = {}
         self._listener: socket.socket | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
         self._port = 0
@@ -93,6 +93,10 @@ class FaultServer:
         self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
+        except BaseExceptionGroup as group:
+            if group.exceptions == (error,):
+                return False
+            raise
         finally:
             self._listener.close()
             self._listener = self._tasks = None
@@ -131,8 +135,10 @@ class FaultServer:
         self._violations: list[str] = []
         self._unserved: list[str] = []
         self._holds: dict[int, Hold] = {}
-        for scope in self._busy:
-            scope.cancel()
+        for connection, scope in self._busy.items():
+            # One whose response is out may be in its client's pool already, and stays.
+            if not connection.has_responded:
+                scope.cancel()
 
     def hold(self, number: int) -> Hold:
         """Hold back the response of that number, from 1; call it before its request arrives."""
@@ -152,11 +158,11 @@ class FaultServer:
             while (request := await connection.next_request()) is not None:
                 reusable = False
                 with anyio.CancelScope() as scope:
-                    self._busy.add(scope)
+                    self._busy[connection] = scope
                     try:
                         reusable = await self._answer(request, connection)
                     finally:
-                        self._busy.discard(scope)
+                        del self._busy[connection]
                 if not reusable:
                     return
         except RefusedRequestError as refusal:

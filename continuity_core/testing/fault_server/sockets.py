@@ -5,6 +5,7 @@ Raw sockets, because a reset needs a close without the orderly shutdown that str
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 
@@ -43,7 +44,9 @@ async def accept(listener: socket.socket) -> Wire:
             await anyio.wait_readable(listener)
         else:
             connected.setblocking(False)
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # Some systems refuse options on a connection that its client has reset already.
+            with contextlib.suppress(OSError):
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return Wire(connected)
 
 
@@ -55,12 +58,13 @@ class Wire:
 
     async def receive(self) -> bytes:
         """The next bytes; ``b""`` once the client has closed or reset the connection."""
+        await anyio.lowlevel.checkpoint()
         while True:
             try:
                 return self._socket.recv(_READ_SIZE)
             except BlockingIOError:
                 await anyio.wait_readable(self._socket)
-            except ConnectionError:
+            except OSError:
                 return b""
 
     async def send(self, data: bytes) -> None:
@@ -75,7 +79,7 @@ class Wire:
                 rest = rest[self._socket.send(rest) :]
             except BlockingIOError:
                 await anyio.wait_writable(self._socket)
-            except ConnectionError as error:
+            except OSError as error:
                 raise ClientGoneError from error
         # Lets the client read this piece by itself, and others run.
         await anyio.lowlevel.checkpoint()
@@ -84,7 +88,8 @@ class Wire:
         """End the connection by RST."""
         # A reset may overtake what was sent just before on some systems: let it be read first.
         await anyio.sleep(_RESET_GRACE_SECONDS)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._socket.close()
 
     async def finish(self) -> None:
