@@ -76,6 +76,7 @@ class VirtualClock:
         self.waits: list[RecordedWait] = []
         """Every wait, in the order of beginning."""
         self._lock = threading.Lock()
+        self._changes = 0
         self._wall = start.astimezone(UTC)
         self._monotonic = 0.0
         self._by_monotonic: list[tuple[float, int, _Sleeper]] = []
@@ -129,9 +130,19 @@ class VirtualClock:
             self._leave(sleeper)
 
     async def _give_round(self, waker: Waker) -> None:
-        for _ in range(_CHECKPOINTS if self.auto_advance else 1):
+        """A wait that begins or ends meanwhile starts the round anew: its task has just run."""
+        left = needed = _CHECKPOINTS if self.auto_advance else 1
+        changes = self._changes
+        while left and not waker.is_woken():
             await anyio.lowlevel.checkpoint()
-            if waker.is_woken():
+            left = left - 1 if changes == self._changes else needed
+            changes = self._changes
+
+    def _give_round_to_threads(self, alarm: ThreadAlarm) -> None:
+        changes = None
+        while changes != self._changes:
+            changes = self._changes
+            if alarm.wait(timeout=_THREAD_ROUND):
                 return
 
     def sleep_until_sync(self, deadline: Deadline, waker: Waker) -> bool:
@@ -146,7 +157,7 @@ class VirtualClock:
                 waker.attach(alarm)
                 try:
                     if self.auto_advance:
-                        alarm.wait(timeout=_THREAD_ROUND)
+                        self._give_round_to_threads(alarm)
                     if waker.is_woken() or self._passes(sleeper, alarm):
                         return self._record_end(sleeper, waker)
                     alarm.wait()
@@ -163,6 +174,7 @@ class VirtualClock:
             length = deadline.length(self._wall)
             sleeper = _Sleeper(RecordedWait(seconds=length, until=deadline.until))
             self.waits.append(sleeper.record)
+            self._changes += 1
             number = len(self.waits)
             bound = length
             if deadline.until is not None:
@@ -187,7 +199,9 @@ class VirtualClock:
         return sleeper.record.held
 
     def _leave(self, sleeper: _Sleeper) -> None:
-        sleeper.gone = True
+        with self._lock:
+            sleeper.gone = True
+            self._changes += 1
         self._ring_next()
 
     def _move(self, wall_seconds: float, monotonic_seconds: float) -> None:
