@@ -314,10 +314,17 @@ class Engine:
     def _view_for(self, view: RunView, state: RunState, plugin: str) -> RunView:
         waits = state.waits.get(plugin)
         memory = state.memory.get(plugin)
-        if waits is None and memory is None:
+        injection = state.injections.get(plugin)
+        if waits is None and memory is None and injection is None:
             return view
         waits = waits or PluginWaits()
-        return attrs.evolve(view, waits=waits.count, waited_seconds=waits.seconds, memory=memory)
+        return attrs.evolve(
+            view,
+            waits=waits.count,
+            waited_seconds=waits.seconds,
+            memory=memory,
+            injected=None if injection is None else injection.text,
+        )
 
     def _boundary_for(self, boundary: Boundary, state: RunState, plugin: str) -> Boundary:
         view = self._view_for(boundary.run, state, plugin)

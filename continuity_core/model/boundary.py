@@ -59,6 +59,8 @@ class RunView:
     """What each budget was charged, as ``plugin.budget``."""
     memory: JSONValue = None
     """What the plugin last remembered in this run; ``None`` at first."""
+    injected: str | None = None
+    """The text that the plugin injected last and that requests of this run carry."""
 
 
 @attrs.frozen(kw_only=True)

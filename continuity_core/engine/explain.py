@@ -1,0 +1,122 @@
+"""A boundary as data: enough to explain the run later, bounded, and without secrets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from continuity_core.engine.recorder import Recorder
+from continuity_core.engine.results import BoundaryResult
+from continuity_core.engine.state import HeldWait, RunState
+from continuity_core.model.boundary import Boundary, Mode
+from continuity_core.model.decisions import (
+    Adjust,
+    Decision,
+    Halt,
+    Inject,
+    JSONValue,
+    Omit,
+    Replace,
+    Resume,
+    Wait,
+)
+from continuity_core.model.masking import masked, printable
+from continuity_core.model.proposal import Proposal
+
+MAX_LISTED = 64
+"""How many items of one list an event shows."""
+
+
+def boundary_details(
+    boundary: Boundary,
+    decided: Proposal,
+    result: BoundaryResult,
+    held: HeldWait,
+    before: RunState,
+    after: RunState,
+    mode: Mode,
+    classified_by: str | None,
+) -> dict[str, JSONValue]:
+    """The keys of a ``boundary`` event."""
+    turn, cause = boundary.turn, boundary.cause
+    failure = turn.failure
+    return {
+        "point": boundary.point.value,
+        "mode": mode.value,
+        "turn": {
+            "number": before.turns,
+            "stop_reason": turn.stop_reason.value,
+            "provider_stop": turn.provider_stop and printable(turn.provider_stop, 80),
+            "tools": [printable(call.name, 80) for call in turn.tool_calls[:MAX_LISTED]],
+            "output_tokens": turn.usage.output_tokens,
+            "failure": failure
+            and {
+                "message": printable(masked(failure.message)),
+                "status": failure.status,
+                "code": failure.code and printable(failure.code, 80),
+                "type": failure.type and printable(failure.type, 80),
+                "exceptions": [printable(name, 120) for name in failure.exceptions[:8]],
+                "where": failure.where,
+            },
+        },
+        "cause": {
+            "kind": cause.kind.value,
+            "why": printable(masked(cause.why)),
+            "rule": cause.rule,
+            "by": classified_by,
+        },
+        "said": [
+            {
+                "plugin": bundle.plugin,
+                "decisions": [decision_details(d, boundary.now) for d in bundle.decisions[:MAX_LISTED]],
+            }
+            for bundle in decided.bundles
+        ],
+        "dropped": [Recorder.dropped_details(dropped) for dropped in decided.dropped[:MAX_LISTED]],
+        "faults": [Recorder.fault_details(fault) for fault in decided.faults[:MAX_LISTED]],
+        "halt": decided.halt and {"plugin": decided.halt.plugin, "reason": printable(decided.halt.decision.reason)},
+        "outcome": result.outcome.value,
+        "resume": decided.resume
+        and {
+            "plugin": decided.resume.plugin,
+            "reason": printable(decided.resume.decision.reason),
+            "budget": decided.resume.decision.budget,
+        },
+        "no_resume": decided.no_resume and printable(masked(decided.no_resume)),
+        "possible_at": decided.possible_at and decided.possible_at.isoformat(),
+        "hold_seconds": decided.hold_seconds,
+        "held_seconds": held.seconds,
+        "resumes": after.resumes,
+        "spent": dict(after.spent),
+    }
+
+
+def decision_details(decision: Decision, now: datetime) -> dict[str, JSONValue]:
+    """One decision as data; injected and replaced text is given by its length only."""
+    said: dict[str, Any] = {"decision": type(decision).__name__}
+    match decision:
+        case Resume(reason, budget):
+            said |= {"reason": printable(reason), "budget": budget}
+        case Wait():
+            said |= {
+                "seconds": decision.seconds_from(now),
+                "stated": decision.stated,
+                "why": printable(masked(decision.why)),
+            }
+        case Omit(entry, why):
+            said |= {"entry": entry.key, "why": printable(why)}
+        case Replace(entry, content, why):
+            said |= {"entry": entry.key, "characters": len(content), "why": printable(why)}
+        case Adjust():
+            effort = decision.reasoning_effort
+            said |= {
+                "max_output_tokens": decision.max_output_tokens,
+                "reasoning_effort": effort and effort.value,
+            }
+        case Inject(text):
+            said |= {"characters": len(text)}
+        case Halt(reason, end_run):
+            said |= {"reason": printable(reason), "end_run": end_run}
+        case _:
+            pass
+    return said

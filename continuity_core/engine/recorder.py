@@ -1,0 +1,92 @@
+"""Keeping and passing on the events of a run."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import attrs
+
+from continuity_core.engine.chain import Link, SlowCall, isolated, read_nothing
+from continuity_core.model.boundary import RunView
+from continuity_core.model.decisions import JSONValue
+from continuity_core.model.events import Event, EventKind
+from continuity_core.model.masking import masked, printable
+from continuity_core.model.proposal import Dropped, PluginFault
+
+LOG = logging.getLogger("continuity")
+
+KEPT_EVENTS = 256
+"""How many events a run keeps for its report."""
+
+
+@attrs.define(kw_only=True, eq=False)
+class Recorder:
+    """The events of one run."""
+
+    session: str
+    run: str
+    on_event: Callable[[Event], None] | None = None
+    events: deque[Event] = attrs.field(factory=lambda: deque(maxlen=KEPT_EVENTS))
+    _named: set[str] = attrs.field(factory=set)
+    """Plugins whose faults were already logged: each is named once a run."""
+
+    def emit(
+        self,
+        kind: EventKind,
+        at: datetime,
+        details: Mapping[str, JSONValue] | Callable[[], Mapping[str, JSONValue]],
+        observers: tuple[Link, ...],
+        view: Callable[[str], RunView],
+    ) -> None:
+        """Record an event, and pass it to the callable and to the plugins that observe."""
+        event = Event(kind=kind, at=at, session=self.session, run=self.run, details=details)
+        self.events.append(event)
+        if self.on_event is not None:
+            try:
+                self.on_event(event)
+            except Exception:
+                LOG.exception("on_event raised; the run goes on")
+        for link in observers:
+            result = isolated(link, read_nothing, event, view(link.plugin.name))
+            if result.fault is not None:
+                self.log_fault(result.fault)
+
+    def log_fault(self, fault: PluginFault) -> None:
+        """Name a plugin's mistake in the log, once a run and hook."""
+        key = f"{fault.plugin}/{fault.hook}"
+        if key in self._named:
+            return
+        self._named.add(key)
+        LOG.warning(
+            "plugin %s failed in %s: %s%s; silence it with disable = [%r]",
+            fault.plugin,
+            fault.hook,
+            printable(masked(fault.error)),
+            " (left out for the rest of this run)" if fault.disables else "",
+            fault.plugin,
+        )
+
+    def log_slow(self, slow: SlowCall) -> None:
+        """Name a slow plugin in the log, once a run and hook."""
+        key = f"slow/{slow.plugin}/{slow.hook}"
+        if key not in self._named:
+            self._named.add(key)
+            LOG.warning("plugin %s took %.0f ms in %s", slow.plugin, slow.seconds * 1000, slow.hook)
+
+    @staticmethod
+    def fault_details(fault: PluginFault) -> dict[str, JSONValue]:
+        """The keys of a ``plugin_fault`` event."""
+        return {
+            "plugin": fault.plugin,
+            "hook": fault.hook,
+            "error": printable(masked(fault.error)),
+            "disabled": fault.disables,
+        }
+
+    @staticmethod
+    def dropped_details(dropped: Dropped) -> dict[str, JSONValue]:
+        """The keys of an ``edit_refused`` event, and of an entry of ``dropped``."""
+        return {"plugin": dropped.plugin, "what": dropped.what, "why": printable(dropped.why)}

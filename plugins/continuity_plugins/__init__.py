@@ -1,0 +1,1 @@
+"""The bundled plugins. They are found and loaded like anyone's, by entry point."""
