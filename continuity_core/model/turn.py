@@ -58,7 +58,13 @@ class Usage:
     """Tokens as the provider reported them; ``None`` where it did not."""
 
     input_tokens: int | None = None
+    """All tokens of the request, those read from or written to a cache included."""
     output_tokens: int | None = None
+    """All tokens of the response, reasoning included."""
+    cached_input_tokens: int | None = None
+    """Those of the input that were read from a cache."""
+    reasoning_tokens: int | None = None
+    """Those of the output that were spent on reasoning."""
 
 
 _NO_USAGE = Usage()
@@ -130,11 +136,7 @@ class Turn:
         """Digest of text, reasoning, and call names with arguments; ids do not count."""
         digest = hashlib.blake2b(digest_size=8)
         for block in self.blocks:
-            if type(block) is ToolCall:
-                parts = ("call", block.name, block.arguments)
-            else:
-                parts = ("reasoning" if type(block) is Reasoning else "text", block.text)
-            for part in parts:
+            for part in _content_of(block):
                 digest.update(part.encode("utf-8", "surrogatepass"))
                 digest.update(_FIELD_END)
         return digest.hexdigest()
@@ -163,6 +165,12 @@ class Turn:
         from continuity_core.model.reading import anthropic_messages
 
         return anthropic_messages.read(message)
+
+
+def _content_of(block: Block) -> tuple[str, ...]:
+    if isinstance(block, ToolCall):
+        return ("call", block.name, block.arguments)
+    return ("reasoning" if isinstance(block, Reasoning) else "text", block.text)
 
 
 @attrs.frozen(kw_only=True)
