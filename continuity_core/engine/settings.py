@@ -25,6 +25,7 @@ class Settings:
     mode: Mode = option(
         Mode.ON,
         read=choice(Mode),
+        tighten=Tighten.LATER,
         help="on: recover; observe: say what would be done and do nothing; off: nothing.",
     )
     max_resumes: int | None = option(
@@ -47,7 +48,10 @@ class Settings:
         (), read=names, help="Plugins that may add text which the model sees."
     )
     ceiling_resumes: int = option(
-        200, read=count, tighten=Tighten.LOWER, help="Resumes of a run and the runs under it, whatever a budget says."
+        200,
+        read=count,
+        tighten=Tighten.LOWER,
+        help="Resumes of a run and the runs under it, whatever a budget says.",
     )
     ceiling_held: float = option(
         24 * 3600.0,

@@ -61,7 +61,9 @@ def read_declarations(plugin: object, name: str, refusals: list[Refusal]) -> Dec
     budget_refusals = list(_budgets(budgets, name))
     refusals.extend(order_refusals + budget_refusals)
     if edits is not _ABSENT and not isinstance(edits, bool):
-        refusals.append(Refusal(f"edits_user_input is {printable(repr(edits), 100)}", "Set it to True or False."))
+        refusals.append(
+            Refusal(f"edits_user_input is {printable(repr(edits), 100)}", "Set it to True or False.")
+        )
     return Declarations(
         order=order if isinstance(order, Order) and not order_refusals else Order(),
         budgets=budgets if isinstance(budgets, tuple) and not budget_refusals else (),
@@ -84,7 +86,9 @@ def _spec_version(version: object) -> Iterator[Refusal]:
         return
     theirs = ".".join(map(str, version))
     newer, mend = (
-        ("a newer", "Upgrade continuity-core.") if version > SPEC_VERSION else ("an older", "Upgrade the plugin.")
+        ("a newer", "Upgrade continuity-core.")
+        if version > SPEC_VERSION
+        else ("an older", "Upgrade the plugin.")
     )
     yield Refusal(f"it is written for {newer} hook specification ({theirs}; this is {ours})", mend)
 
@@ -136,12 +140,14 @@ def _within(budgets: list[Budget]) -> Iterator[Refusal]:
             if step not in outer:
                 if len(path) == 1:
                     yield Refusal(
-                        f'budget "{budget.name}" lies within {printable(repr(step), 100)}, which it does not declare',
+                        f'budget "{budget.name}" lies within {printable(repr(step), 100)}, not declared',
                         "Declare that Budget too, or leave within out.",
                     )
                 break
             path.append(step)
             if step in path[:-1]:
                 if step == budget.name and step == min(path):
-                    yield Refusal(f"its budgets lie within each other: {' -> '.join(path)}", "Cut the circle.")
+                    yield Refusal(
+                        f"its budgets lie within each other: {' -> '.join(path)}", "Cut the circle."
+                    )
                 break

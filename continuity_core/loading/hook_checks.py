@@ -105,7 +105,9 @@ def no_hook_at_all(attributes: list[Attribute]) -> Refusal:
     """The refusal of a plugin in which nothing is marked."""
     for attribute in attributes:
         if inspect.isroutine(attribute.value) and PREFIX + attribute.name in HOOKS:
-            mend = f"Is {attribute.name} meant? Name it {PREFIX}{attribute.name} and decorate it with @hookimpl."
+            mend = (
+                f"Is {attribute.name} meant? Name it {PREFIX}{attribute.name} and decorate it with @hookimpl."
+            )
             break
     else:
         mend = f"Decorate at least one of {', '.join(HOOKS)} with @hookimpl."
@@ -132,7 +134,7 @@ def _unmarked(attribute: Attribute) -> Iterator[Refusal]:
     if not inspect.isroutine(value):
         if callable(value) or (name in HOOKS and value is not None):
             yield Refusal(
-                f"{name} is a {type(value).__name__}, not a plain function or method, and would never be called",
+                f"{name} is a {type(value).__name__}, no plain function or method: it would never be called",
                 "Define it with def and decorate it with @hookimpl."
                 if name in HOOKS
                 else f"Give it a name without the prefix {PREFIX}: that one is kept for hooks.",
@@ -144,7 +146,7 @@ def _unmarked(attribute: Attribute) -> Iterator[Refusal]:
         yield Refusal(refusal.why, f"{refusal.mend} Other methods need a name without the prefix {PREFIX}.")
     elif others:
         yield Refusal(
-            f"{name} is decorated with the hookimpl marker of another project ({', '.join(others)}), not continuity's",
+            f"{name} is decorated with the hookimpl marker of another project ({', '.join(others)})",
             "Import it from here: from continuity_core import hookimpl.",
         )
     else:
@@ -172,7 +174,7 @@ def _flags(attribute: Attribute) -> Iterator[Refusal]:
         if options.get(flag):
             yield Refusal(
                 f"{attribute.name} asks for its place with {flag}=True",
-                "Declare the plugin's place instead: order = Order(stage=..., runs_before=..., runs_after=...).",
+                "Declare the place: order = Order(stage=..., runs_before=..., runs_after=...).",
             )
 
 
@@ -189,11 +191,10 @@ def _kind(attribute: Attribute) -> Iterator[Refusal]:
             "Remove async; yielding decisions from a plain generator is fine.",
         )
     elif inspect.isgeneratorfunction(function) and attribute.hook in _NOT_GENERATORS:
-        if not any((attribute.options or {}).get(flag) for flag in _WRAPPER_FLAGS):
-            yield Refusal(
-                f"{attribute.name} is a generator function, whose body would never run here",
-                f"Use return: {attribute.hook} gives no list of decisions.",
-            )
+        yield Refusal(
+            f"{attribute.name} is a generator function, whose body would never run here",
+            f"Use return: {attribute.hook} gives no list of decisions.",
+        )
 
 
 def _parameters(attribute: Attribute) -> Iterator[Refusal]:
@@ -208,7 +209,9 @@ def _parameters(attribute: Attribute) -> Iterator[Refusal]:
                 return
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
-        yield Refusal(f"the parameters of {name} cannot be read ({describe_exception(error)})", f"Use {shape}.")
+        yield Refusal(
+            f"the parameters of {name} cannot be read ({describe_exception(error)})", f"Use {shape}."
+        )
         return
     for parameter in parameters:
         if parameter.kind in _KINDS:

@@ -46,8 +46,9 @@ def _contradiction(plugin: RegisteredPlugin, other: RegisteredPlugin) -> OrderEr
     asks = "runs_before" if other.name in plugin.order.runs_before else "runs_after"
     stages = ", ".join(stage.value for stage in Stage)
     return OrderError(
-        f"{origin(plugin.name, plugin.distribution, plugin.version)} of stage {plugin.order.stage.value} asks for "
-        f'{asks} "{other.name}" of stage {other.order.stage.value}, but the stages run in the order {stages}. '
+        f"{origin(plugin.name, plugin.distribution, plugin.version)} of stage {plugin.order.stage.value} "
+        f'asks for {asks} "{other.name}" of stage {other.order.stage.value}, but the stages run in the '
+        f"order {stages}. "
         f'Drop the constraint, change the plugin\'s stage, or disable = ["{plugin.name}"].'
     )
 
@@ -79,7 +80,7 @@ def _in_stage(members: Sequence[str], after: Mapping[str, set[str]]) -> list[str
 
 
 def _cycle(stuck: set[str], after: Mapping[str, set[str]]) -> list[str]:
-    """One cycle among ``stuck``, of which every member waits for another; the first by name begins and ends it."""
+    """One cycle among ``stuck``, whose members all wait for another; the first by name begins and ends it."""
     path = [min(stuck)]
     while True:
         earlier = min(after[path[-1]] & stuck)

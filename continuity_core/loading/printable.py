@@ -17,7 +17,7 @@ TEXT_LIMIT = 500
 
 
 def printable(text: object, limit: int = TEXT_LIMIT) -> str:
-    """``text`` on one line: without escape sequences, control and direction characters, at most ``limit`` long.
+    """``text`` on one line of at most ``limit``, without escape sequences, control and direction characters.
 
     Runs of white space become one blank. An object whose own text cannot be had is named by its type.
     """

@@ -32,7 +32,7 @@ def register(
     distribution: str | None = None,
     version: str | None = None,
 ) -> RegisteredPlugin:
-    """Register ``plugin`` under ``name``, or raise :class:`PluginError` with everything that is wrong with it.
+    """Register ``plugin`` as ``name``, or raise :class:`PluginError` with everything that is wrong with it.
 
     ``distribution`` and ``version`` say where it came from, for messages and the table of plugins.
     """
@@ -76,9 +76,7 @@ def hooks_of(manager: pluggy.PluginManager, plugin: object) -> tuple[str, ...]:
     )
 
 
-def _check(
-    manager: pluggy.PluginManager, plugin: object, name: str, refusals: list[Refusal]
-) -> Declarations:
+def _check(manager: pluggy.PluginManager, plugin: object, name: str, refusals: list[Refusal]) -> Declarations:
     before = len(refusals)
     attributes = look_at(manager, plugin, refusals)
     declarations = read_declarations(plugin, name, refusals)

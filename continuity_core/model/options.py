@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import attrs
 
@@ -28,6 +28,8 @@ class Tighten(StrEnum):
     """From false to true."""
     MORE = "more"
     """To a longer list: names are added, none is removed."""
+    LATER = "later"
+    """To a later member of its enumeration, which goes from doing much to doing little."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,9 +42,7 @@ class OptionInfo:
     """``None``: only trusted configuration may set it."""
 
 
-def option(
-    default: object, *, read: Callable[[Any], T], help: str, tighten: Tighten | None = None
-) -> T:
+def option(default: object, *, read: Callable[[Any], T], help: str, tighten: Tighten | None = None) -> T:
     """Declare one option of an options class.
 
     ``read`` turns what a configuration says (TOML values, or text from the environment) into the value, and
@@ -50,8 +50,7 @@ def option(
     results. ``default`` goes through it too.
     """
     info = OptionInfo(help=help, read=read, tighten=tighten)
-    value: T = attrs.field(default=default, converter=read, metadata={OPTION_METADATA: info})
-    return value
+    return cast(T, attrs.field(default=default, converter=read, metadata={OPTION_METADATA: info}))
 
 
 def count(value: object) -> int:
@@ -104,7 +103,7 @@ def choice(allowed: type[StrEnum]) -> Callable[[object], Any]:
 
     def read(value: object) -> StrEnum:
         try:
-            return allowed(value)
+            return allowed(str(value))
         except ValueError:
             words = ", ".join(f'"{member.value}"' for member in allowed)
             raise ValueError(f"takes one of {words}, not {value!r}") from None
