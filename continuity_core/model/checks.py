@@ -1,0 +1,51 @@
+"""Validators that several parts of the model share."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+LONGEST_SECONDS: Final = 1000 * 365.25 * 86400
+"""A thousand years in seconds: what is longer is no duration that anybody means, and ends beyond any calendar."""
+
+_Attribute: TypeAlias = "attrs.Attribute[Any]"
+
+
+def some_text(_: object, attribute: _Attribute, value: object) -> None:
+    """Text with more than white space."""
+    if not isinstance(value, str) or not value or value.isspace():
+        raise ValueError(f"{attribute.name} must be text that says something, not {value!r}")
+
+
+def some_seconds(_: object, attribute: _Attribute, value: object) -> None:
+    """A number of seconds from 0 to a thousand years."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+        or not 0 <= value <= LONGEST_SECONDS
+    ):
+        raise ValueError(
+            f"{attribute.name} must be a number of seconds from 0 to {LONGEST_SECONDS:.0f}, not {value!r}"
+        )
+
+
+def some_count(_: object, attribute: _Attribute, value: object) -> None:
+    """A whole number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{attribute.name} must be a whole number >= 0, not {value!r}")
+
+
+def some_instant(_: object, attribute: _Attribute, value: object) -> None:
+    """An instant with a time zone."""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise ValueError(f"{attribute.name} must be a datetime with a time zone, not {value!r}")
+
+
+def exactly_one(owner: str, **values: object) -> None:
+    """Raise ``ValueError`` unless exactly one of the values is given."""
+    if sum(value is not None for value in values.values()) != 1:
+        raise ValueError(f"{owner} takes exactly one of {' and '.join(values)}")
