@@ -16,6 +16,7 @@ from continuity_core.loading.plugin_set import PluginSet
 from continuity_core.loading.printable import printable
 from continuity_core.loading.registration import new_manager
 from continuity_core.loading.selection import REDACTION
+from continuity_core.loading.sources import NotAccepted
 
 logger = logging.getLogger("continuity")
 
@@ -29,6 +30,11 @@ class Loaded:
 
     configuration: Configuration
     plugins: PluginSet
+
+    @property
+    def not_accepted(self) -> tuple[NotAccepted, ...]:
+        """What the project's file says, of the core or of plugins, and may not say."""
+        return (*self.configuration.not_accepted, *self.plugins.not_accepted)
 
 
 def load(

@@ -13,7 +13,7 @@ from continuity_core.loading.errors import ConfigurationError, OrderError, Plugi
 from continuity_core.loading.options import OptionsClassError
 from continuity_core.loading.ordering import in_chain_order
 from continuity_core.loading.plugin_set import PluginRow, PluginSet, rows
-from continuity_core.loading.printable import describe_exception, printable
+from continuity_core.loading.printable import describe_with_place, printable
 from continuity_core.loading.registration import new_manager, register
 from continuity_core.loading.requirements import requirement_problems
 from continuity_core.loading.selection import BUNDLED_DISTRIBUTION, REDACTION, normal_name
@@ -98,6 +98,7 @@ class Loader:
         except PluginError as error:
             return self._broken(candidate, error.cause)
         except BrokenPluginError as error:
+            logger.debug("%s cannot be loaded", candidate, exc_info=error)
             return self._broken(candidate, str(error))
         self._registered.append(registered)
         return "on"
@@ -107,7 +108,7 @@ class Loader:
         try:
             named = candidate.obtain()
         except (Exception, SystemExit) as error:
-            raise BrokenPluginError(f"importing it raises {describe_exception(error)}") from error
+            raise BrokenPluginError(f"importing it raises {describe_with_place(error)}") from error
         if candidate.given == "code" and not isinstance(named, type):
             self._problems.extend(
                 Problem(
@@ -133,7 +134,7 @@ class Loader:
         except OptionsClassError as error:
             raise BrokenPluginError(str(error)) from error
         except (Exception, SystemExit) as error:
-            raise BrokenPluginError(f"looking at its class raises {describe_exception(error)}") from error
+            raise BrokenPluginError(f"looking at its class raises {describe_with_place(error)}") from error
         self._not_accepted.extend(resolved.not_accepted)
         if resolved.problems:
             self._problems.extend(resolved.problems)
@@ -142,7 +143,9 @@ class Loader:
         try:
             plugin: object = plugin_class() if options_class is None else plugin_class(resolved.options)
         except (Exception, SystemExit) as error:
-            raise BrokenPluginError(f"making an instance of it raises {describe_exception(error)}") from error
+            raise BrokenPluginError(
+                f"making an instance of it raises {describe_with_place(error)}"
+            ) from error
         return plugin
 
     def _broken(self, candidate: Candidate, cause: str) -> str:

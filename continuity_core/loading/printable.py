@@ -39,3 +39,14 @@ def describe_exception(error: BaseException) -> str:
     """An exception's type and text on one line."""
     text = printable(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def describe_with_place(error: BaseException) -> str:
+    """As :func:`describe_exception`, with the file and line that raised it, where Python code did."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = trace.tb_frame.f_code.co_filename if trace is not None else ""
+    if trace is None or place.startswith("<"):
+        return describe_exception(error)
+    return f"{describe_exception(error)} ({printable(place, 200)}, line {trace.tb_lineno})"
