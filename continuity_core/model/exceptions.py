@@ -207,7 +207,9 @@ def _pairs(headers: object) -> tuple[tuple[str, str], ...]:
     """Name and value pairs of whatever holds headers: httpx's, aiohttp's, an email message, a dict, a list."""
     if headers is None or isinstance(headers, str):
         return ()
-    items = _call(_get(headers, "items")) if hasattr(headers, "items") else headers
+    items: Any = headers
+    if callable(_get(headers, "items")):
+        items = _call(_get(headers, "items"))
     pairs: list[tuple[str, str]] = []
     try:
         for name, value in items:

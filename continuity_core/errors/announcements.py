@@ -1,0 +1,183 @@
+"""Waits that a text announces: a cue, words that may stand between, and a duration or an instant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+
+import attrs
+
+from continuity_core.errors.durations import Duration, read_duration
+from continuity_core.errors.instants import read_instant
+from continuity_core.errors.tables.cues import (
+    CLIENT_NOTICES,
+    FILLERS,
+    FORWARD,
+    HEDGES,
+    NOT_AFTER,
+    TRAILING,
+    WINDOWS,
+)
+from continuity_core.model.cause import Guidance
+
+_GAP = re.compile(r"[\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12}")
+_WORD = re.compile(r"[^\W\d_]{1,16}")
+_ENDING = re.compile(r"[-_]?[^\W\d_]{0,12}")
+_PREVIOUS_WORD = re.compile(r"([\w']{1,16})[^\w']{0,4}$")
+_NUMBER_START = re.compile(r"(?<![\d.,:])\d|(?<!\w)p(?=t?\d)")
+_ATTEMPT = re.compile(r"[^\w]{0,8}\(?(?:attempt|retry|try) #?\d")
+_FILLER_LIMIT = 7
+_TRAILING_WINDOW = 48
+_OCCURRENCE_LIMIT = 32
+"""Announcements of one kind that are looked at in one text."""
+
+
+@attrs.frozen
+class Announcement:
+    """A wait that a text announces."""
+
+    guidance: Guidance
+    instant: bool
+    zoned: bool
+
+
+def announcements(
+    text: str, *, now: datetime, default_zone: tzinfo, provider_zone: bool = False
+) -> Iterator[Announcement]:
+    """Every wait that the flattened lower-case ``text`` announces. Linear in the text.
+
+    ``provider_zone`` says that the default zone is known to be the provider's.
+    """
+    reader = _Reader(text, now, default_zone, provider_zone)
+    for cue, endings in FORWARD.items():
+        position = text.find(cue)
+        for _ in range(_OCCURRENCE_LIMIT):
+            if position < 0:
+                break
+            found = reader.after(cue, endings, position)
+            if found is not None:
+                yield found
+            position = text.find(cue, position + len(cue))
+    yield from reader.after_bars()
+    for cue in TRAILING:
+        position = text.find(cue)
+        for _ in range(_OCCURRENCE_LIMIT):
+            if position < 0:
+                break
+            found = reader.before(position)
+            if found is not None:
+                yield found
+            position = text.find(cue, position + len(cue))
+
+
+@attrs.frozen
+class _Reader:
+    text: str
+    now: datetime
+    default_zone: tzinfo
+    provider_zone: bool
+
+    def after(self, cue: str, endings: tuple[str, ...] | None, position: int) -> Announcement | None:
+        """What follows the cue at ``position``."""
+        text = self.text
+        end = position + len(cue)
+        if endings is not None:
+            if position > 0 and text[position - 1].isalnum():
+                return None
+            ending = _ENDING.match(text, end)
+            if ending is None or ending.group() not in endings:
+                return None
+            end = ending.end()
+            previous = _PREVIOUS_WORD.search(text, max(0, position - 24), position)
+            if previous is not None and previous.group(1) in NOT_AFTER.get(cue, ()):
+                return None
+        elif cue[0].isascii() or cue[0].isalpha():
+            ending = _WORD.match(text, end)
+            if ending is not None and cue[-1] < "\u2e80":
+                end = ending.end()
+        return self._value_after(position, end)
+
+    def _value_after(self, start: int, position: int) -> Announcement | None:
+        text = self.text
+        hedged = window = False
+        for _ in range(_FILLER_LIMIT):
+            gap = _GAP.match(text, position)
+            if gap is not None:
+                hedged = hedged or "~" in gap.group() or "≈" in gap.group()
+                position = gap.end()
+            found = self._value_at(start, position, hedged, window)
+            if found is not None:
+                return found
+            word = _WORD.match(text, position)
+            if word is None:
+                return None
+            name = word.group()
+            if name in FILLERS or name in HEDGES:
+                hedged = hedged or name in HEDGES
+                window = window or name in WINDOWS
+                position = word.end()
+            elif not name[0].isascii() and name[0] in FILLERS:
+                hedged = hedged or name[0] in HEDGES
+                position += 1
+            else:
+                return None
+        return None
+
+    def _value_at(self, start: int, position: int, hedged: bool, window: bool) -> Announcement | None:
+        text = self.text
+        duration = read_duration(text, position)
+        if duration is not None:
+            if window or _ATTEMPT.match(text, duration.end):
+                return None
+            return self._of_duration(duration, start, hedged)
+        instant = read_instant(text, position, now=self.now, default_zone=self.default_zone)
+        if instant is None:
+            return None
+        guidance = Guidance(
+            until=instant.at,
+            approximate=hedged or instant.coarse,
+            evidence=text[start : instant.end].strip()[:80],
+        )
+        return Announcement(guidance, True, instant.zoned or self.provider_zone)
+
+    def _of_duration(self, duration: Duration, start: int, hedged: bool) -> Announcement:
+        guidance = Guidance(
+            seconds=duration.seconds,
+            approximate=hedged or duration.coarse,
+            evidence=self.text[start : duration.end].strip()[:80],
+        )
+        return Announcement(guidance, False, True)
+
+    def after_bars(self) -> Iterator[Announcement]:
+        """``limit reached|1762952400`` (Claude Code)."""
+        position = self.text.find("|")
+        for _ in range(_OCCURRENCE_LIMIT):
+            if position < 0:
+                return
+            if self.text[position + 1 : position + 11].isdecimal():
+                found = self._value_at(position, position + 1, False, True)
+                if found is not None:
+                    yield found
+            position = self.text.find("|", position + 1)
+
+    def before(self, position: int) -> Announcement | None:
+        """What ends right before the trailing cue at ``position``."""
+        text = self.text
+        floor = max(0, position - _TRAILING_WINDOW)
+        for number in _NUMBER_START.finditer(text, floor, position):
+            start = number.start()
+            lead = text[max(0, start - 24) : start]
+            duration = read_duration(text, start)
+            if duration is not None and not text[duration.end : position].strip():
+                if any(notice in lead for notice in CLIENT_NOTICES):
+                    return None
+                hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
+                return self._of_duration(duration, start, hedged)
+            instant = read_instant(text, start, now=self.now, default_zone=self.default_zone)
+            if instant is not None and not text[instant.end : position].strip():
+                guidance = Guidance(
+                    until=instant.at, approximate=instant.coarse, evidence=text[start:position].strip()[:80]
+                )
+                return Announcement(guidance, True, instant.zoned or self.provider_zone)
+        return None

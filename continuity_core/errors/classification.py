@@ -1,0 +1,463 @@
+"""What kind of failure it is: the order of evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
+
+import attrs
+
+from continuity_core.errors.evidence import Evidence
+from continuity_core.errors.fields import plain_name
+from continuity_core.errors.guidance import guidance_of
+from continuity_core.errors.matching import Wording, first_match
+from continuity_core.errors.rules import ErrorRule, first_rule
+from continuity_core.errors.tables import codes, elsewhere, length, limits, overflow, permanent, transient
+from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, EXCEPTION_NAMES
+from continuity_core.errors.tables.statuses import by_status
+from continuity_core.model.cause import Cause, CauseKind, Guidance
+from continuity_core.model.failure import Failure
+
+USAGE_WINDOW_SECONDS = 900.0
+"""A stated wait longer than this makes a limit of vague wording a usage window."""
+
+_GUIDED = frozenset(
+    {CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT, CauseKind.TRANSIENT, CauseKind.CONTEXT_OVERFLOW}
+)
+"""Kinds that keep their guidance: a wait beside an expired sign-in helps nobody."""
+
+_LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
+_REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
+_PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
+_LIMIT_HIT = (
+    "reached",
+    "exceeded",
+    "hit your",
+    "exhausted",
+    "error",
+    "failed",
+    "out of",
+    "rejected",
+    "429",
+    "blocked",
+)
+_NOTHING_SAID = re.compile(
+    r"(?:http|error|errors|code|status|message|msg|detail|details|bad|request|response|body|no|null|none|invalid_request_error|type|object|the|was"
+    r"|provider|returned|api|exception|badrequesterror|litellm|openai|apierror|apistatuserror|param|with|empty|failed|from|server|true|false|success|unexpected|[45]\d\d|[^\w]|_)+"
+)
+
+
+def classify(
+    failure: Failure,
+    *,
+    now: datetime | None = None,
+    rules: Sequence[ErrorRule] = (),
+    timezone: tzinfo = UTC,
+) -> Cause:
+    """Say what kind of failure this is, how long its provider asks to wait, and why, in one sentence.
+
+    ``now`` (aware; default: the current time) is the moment of the failure, for instants in the text.
+    ``rules`` come before everything else. ``timezone`` is taken for instants that name none.
+    Never raises for any text, and takes linear time.
+    """
+    evidence = Evidence(failure)
+    return _Classifier(evidence, now or datetime.now(UTC), tuple(rules), timezone).verdict()
+
+
+@attrs.frozen
+class _Verdict:
+    kind: CauseKind
+    why: str
+    rule: str
+
+
+class _Classifier:
+    """One failure on its way through the steps, first answer first."""
+
+    def __init__(
+        self, evidence: Evidence, now: datetime, rules: tuple[ErrorRule, ...], timezone: tzinfo
+    ) -> None:
+        self.evidence = evidence
+        self.now = now
+        self.rules = rules
+        self.timezone = timezone
+        self._guidance: tuple[Guidance, ...] | None = None
+
+    @property
+    def guidance(self) -> tuple[Guidance, ...]:
+        if self._guidance is None:
+            self._guidance = guidance_of(self.evidence, now=self.now, timezone=self.timezone)
+        return self._guidance
+
+    def verdict(self) -> Cause:
+        rule = first_rule(self.rules, self.evidence.text) if self.rules else None
+        if rule is not None:
+            guidance = self.guidance or ((rule.guidance,) if rule.guidance is not None else ())
+            why = f"A rule of the configuration calls this text {rule.cause}."
+            return Cause(
+                kind=rule.cause, why=why, guidance=guidance if rule.cause in _GUIDED else (), rule=rule.label
+            )
+        found = self._first_answer()
+        guidance = self.guidance if found.kind in _GUIDED else ()
+        return Cause(kind=found.kind, why=found.why, guidance=guidance, rule=found.rule)
+
+    def _first_answer(self) -> _Verdict:
+        for step in _STEPS:
+            found = step(self)
+            if found is not None:
+                return found
+        return _Verdict(CauseKind.UNKNOWN, "Nothing in the error says what kind of failure it is.", "nothing")
+
+    # The steps, in the order of evidence.
+
+    def elsewhere(self) -> _Verdict | None:
+        if self.evidence.failure.where == "tool":
+            return _Verdict(CauseKind.UNKNOWN, "A tool failed, not the provider.", "where:tool")
+        return None
+
+    def cancellation(self) -> _Verdict | None:
+        for name in self.evidence.exception_names:
+            if name in CANCELLATIONS:
+                return _Verdict(
+                    CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
+                )
+        return self._worded(
+            "cancelled", elsewhere.CANCELLED, CauseKind.CANCELLED, "the user or the caller stopped it"
+        )
+
+    def not_the_provider(self) -> _Verdict | None:
+        if self.evidence.failure.status is not None:
+            return None
+        text = self.evidence.text
+        percent = _PERCENT_USED.search(text)
+        if percent is not None and not any(word in text for word in _LIMIT_HIT):
+            return _Verdict(
+                CauseKind.UNKNOWN,
+                "The text shows how much of a limit is used, it tells of no failure.",
+                "usage-display",
+            )
+        return self._worded(
+            "elsewhere",
+            elsewhere.NOT_THE_PROVIDER,
+            CauseKind.UNKNOWN,
+            "a tool or the framework speaks, not the provider",
+        )
+
+    def decisive_code(self) -> _Verdict | None:
+        for code in self.evidence.codes:
+            row = codes.DECISIVE.get(code)
+            if row is not None:
+                return _Verdict(
+                    row[0], f"The provider's code or type {code!r} means {row[0]}.", f"code:{code}"
+                )
+        return self._quota_code()
+
+    def _quota_code(self) -> _Verdict | None:
+        code = next((code for code in self.evidence.codes if code in codes.QUOTA), None)
+        if code is None:
+            return None
+        if self.evidence.from_alibaba:
+            return self._limit(f"code:{code}", "Alibaba uses this code for a throttle")
+        return _Verdict(
+            CauseKind.PERMANENT, f"The provider's code {code!r} means an empty account.", f"code:{code}"
+        )
+
+    def stop_reason(self) -> _Verdict | None:
+        fields = self.evidence.fields
+        incomplete = "incomplete" in self.evidence.text
+        for name, value in fields:
+            if not isinstance(value, str) or not (
+                name in length.STOP_FIELDS or (incomplete and name == "reason")
+            ):
+                continue
+            reason = plain_name(value)
+            for table, kind in _STOP_REASONS:
+                if reason in table:
+                    return _Verdict(
+                        kind, f"The turn's stop reason {value!r} means {kind}.", f"stop-reason:{reason}"
+                    )
+        return None
+
+    def parameter(self) -> _Verdict | None:
+        return self._worded(
+            "parameter", permanent.PARAMETER, CauseKind.PERMANENT, "a parameter of the request is wrong"
+        )
+
+    def output_cap(self) -> _Verdict | None:
+        return self._worded("length", length.LENGTH, CauseKind.LENGTH, "the output was cut at its cap")
+
+    def too_large(self) -> _Verdict | None:
+        found = self._worded(
+            "too-large",
+            overflow.TOO_LARGE,
+            CauseKind.CONTEXT_OVERFLOW,
+            "this one request is larger than the limit ever allows",
+        )
+        if found is not None:
+            return found
+        limit, requested = (
+            _LIMIT_NUMBER.search(self.evidence.text),
+            _REQUESTED_NUMBER.search(self.evidence.text),
+        )
+        if limit is None or requested is None:
+            return None
+        allowed, asked = (int(match.group(1).replace(",", "")) for match in (limit, requested))
+        if asked <= allowed:
+            return None
+        why = f"This one request needs {asked} and the limit is {allowed}: waiting cannot help."
+        return _Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
+
+    def overflow(self) -> _Verdict | None:
+        return self._worded(
+            "overflow",
+            overflow.OVERFLOW,
+            CauseKind.CONTEXT_OVERFLOW,
+            "the request does not fit the model's context",
+        )
+
+    def refused(self) -> _Verdict | None:
+        found = self._worded("safety", permanent.SAFETY, CauseKind.PERMANENT, "a safety filter refused it")
+        if found is not None:
+            return found
+        usage = (
+            first_match(limits.USAGE, self.evidence.text)
+            if self.evidence.status in (403, 429, None)
+            else None
+        )
+        if usage is None or self.evidence.status == 401:
+            found = self._worded(
+                "auth", permanent.AUTH, CauseKind.PERMANENT, "the sign-in or a permission is missing"
+            )
+            if found is not None:
+                return found
+        found = self._worded(
+            "billing",
+            permanent.BILLING,
+            CauseKind.PERMANENT,
+            "the account has no money or reached a spending cap",
+        )
+        if found is not None:
+            comes_back = self.guidance and any(
+                word in self.evidence.text for word in ("refresh", "reset", "renew", "refill")
+            )
+            return (
+                self._limit("billing:comes-back", "the balance comes back at a stated time")
+                if comes_back
+                else found
+            )
+        return None
+
+    def openai_quota(self) -> _Verdict | None:
+        if self.evidence.from_google or self.evidence.from_alibaba:
+            return None
+        return self._worded(
+            "openai-quota", permanent.OPENAI_QUOTA, CauseKind.PERMANENT, "the account has no money left"
+        )
+
+    def usage_window(self) -> _Verdict | None:
+        return self._worded("usage", limits.USAGE, CauseKind.USAGE_LIMIT, "a usage window is spent")
+
+    def limit_code(self) -> _Verdict | None:
+        code = next((code for code in self.evidence.codes if code in codes.LIMIT), None)
+        return (
+            None if code is None else self._limit(f"code:{code}", f"the provider's code or type is {code!r}")
+        )
+
+    def throttle(self) -> _Verdict | None:
+        wording = self._find(limits.THROTTLE) or self._find(limits.DAILY_BUCKET)
+        if wording is None:
+            return None
+        if wording.name in _VAGUE_LIMITS and self._find(transient.OVERLOAD) is not None:
+            return None
+        return self._limit(
+            f"throttle:{wording.name}", f"the text says {_shown(wording)!r} ({wording.source})"
+        )
+
+    def overload(self) -> _Verdict | None:
+        return self._worded(
+            "overload", transient.OVERLOAD, CauseKind.TRANSIENT, "the provider has no room at the moment"
+        )
+
+    def transport(self) -> _Verdict | None:
+        return self._worded(
+            "transport",
+            transient.TRANSPORT,
+            CauseKind.TRANSIENT,
+            "the connection, the stream or a proxy broke",
+        )
+
+    def server_fault(self) -> _Verdict | None:
+        if self.evidence.status in (401, 402, 403, 404, 422):
+            return None
+        return self._worded(
+            "server", transient.SERVER_FAULT, CauseKind.TRANSIENT, "the provider failed by itself"
+        )
+
+    def telling_status(self) -> _Verdict | None:
+        status = self.evidence.status
+        row = None if status is None else by_status(status)
+        if row is None:
+            return None
+        kind, meaning = row
+        if kind is CauseKind.RATE_LIMIT:
+            return self._limit(f"status:{status}", f"HTTP {status} means {meaning}")
+        return self._unless_told_otherwise(_Verdict(kind, f"HTTP {status}: {meaning}.", f"status:{status}"))
+
+    def invalid(self) -> _Verdict | None:
+        return self._worded("invalid", permanent.INVALID, CauseKind.PERMANENT, "the request itself is wrong")
+
+    def weak_code(self) -> _Verdict | None:
+        for code in self.evidence.codes:
+            row = codes.WEAK.get(code)
+            if row is not None and not (code == "invalidrequesterror" and self._says_nothing()):
+                return _Verdict(row[0], f"The provider's code or type is {code!r}.", f"code:{code}")
+        return None
+
+    def bad_request(self) -> _Verdict | None:
+        if self.evidence.status != 400 or self._says_nothing():
+            return None
+        return _Verdict(
+            CauseKind.PERMANENT, "HTTP 400 with a reason: the same request fails again.", "status:400"
+        )
+
+    def exception_type(self) -> _Verdict | None:
+        for name in self.evidence.exception_names:
+            kind = EXCEPTION_NAMES.get(name)
+            if kind is CauseKind.RATE_LIMIT:
+                return self._limit(f"exception:{name}", f"the exception is a {name}")
+            if kind is not None:
+                return self._unless_told_otherwise(
+                    _Verdict(kind, f"The exception is a {name}.", f"exception:{name}")
+                )
+        if any(name in ABORTS for name in self.evidence.exception_names):
+            return _Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
+        return None
+
+    def vague(self) -> _Verdict | None:
+        if self.evidence.status == 400:
+            return None
+        return self._worded(
+            "vague", transient.VAGUE_FAULT, CauseKind.TRANSIENT, "the text only asks for another try"
+        )
+
+    def retry_flag(self) -> _Verdict | None:
+        flag = self._told_to_retry()
+        if flag is None:
+            return None
+        kind = CauseKind.TRANSIENT if flag else CauseKind.PERMANENT
+        return _Verdict(
+            kind, f"The provider says that it {'may' if flag else 'must not'} be tried again.", "should-retry"
+        )
+
+    def guidance_alone(self) -> _Verdict | None:
+        return self._limit("guidance", "the error states a wait") if self.guidance else None
+
+    # What the steps share.
+
+    def _find(self, table: tuple[Wording, ...]) -> Wording | None:
+        """The first row that the text has; a text with broken lines is looked at in other foldings, too."""
+        evidence = self.evidence
+        found = first_match(table, evidence.text)
+        if found is None and evidence.joined is not None:
+            found = first_match(table, evidence.joined)
+        return found
+
+    def _worded(
+        self, table_name: str, table: tuple[Wording, ...], kind: CauseKind, meaning: str
+    ) -> _Verdict | None:
+        found = self._find(table)
+        if found is None:
+            return None
+        return _Verdict(
+            kind,
+            f"The text says {_shown(found)!r} ({found.source}): {meaning}.",
+            f"{table_name}:{found.name}",
+        )
+
+    def _limit(self, rule: str, reason: str) -> _Verdict:
+        """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
+        window = self._find(limits.USAGE)
+        if window is not None:
+            return _Verdict(
+                CauseKind.USAGE_LIMIT,
+                f"A limit ({reason}) of a usage window: {_shown(window)!r}.",
+                f"usage:{window.name}",
+            )
+        if first_match(limits.SHORT_WINDOW, self.evidence.marks) is not None:
+            return _Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
+        longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
+        if longest is not None and longest > USAGE_WINDOW_SECONDS:
+            why = (
+                f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."
+            )
+            return _Verdict(CauseKind.USAGE_LIMIT, why, rule)
+        if longest is None and self._find(limits.DAILY_BUCKET) is not None:
+            return _Verdict(
+                CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
+            )
+        return _Verdict(CauseKind.RATE_LIMIT, f"A throttle: {reason}.", rule)
+
+    def _told_to_retry(self) -> bool | None:
+        header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
+        if header in ("true", "false"):
+            return header == "true"
+        for name, value in self.evidence.fields:
+            if name in _RETRY_FLAGS and isinstance(value, bool):
+                return value
+        return None
+
+    def _unless_told_otherwise(self, verdict: _Verdict) -> _Verdict:
+        """``x-should-retry`` counts more than a bare status or an exception's type."""
+        flag = self._told_to_retry()
+        if (
+            flag is None
+            or (verdict.kind is CauseKind.TRANSIENT) == flag
+            or verdict.kind is CauseKind.CONTEXT_OVERFLOW
+        ):
+            return verdict
+        return self.retry_flag() or verdict
+
+    def _says_nothing(self) -> bool:
+        return _NOTHING_SAID.fullmatch(self.evidence.text[:512]) is not None or not self.evidence.text
+
+
+def _shown(wording: Wording) -> str:
+    return "…".join(wording.phrase.pieces).strip()
+
+
+_RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
+_VAGUE_LIMITS = frozenset({"concurrent request"})
+_STOP_REASONS = (
+    (length.STOPPED_BY_LENGTH, CauseKind.LENGTH),
+    (length.STOPPED_BY_CONTEXT, CauseKind.CONTEXT_OVERFLOW),
+    (length.STOPPED_BY_POLICY, CauseKind.PERMANENT),
+    (length.STOPPED_BY_FAULT, CauseKind.TRANSIENT),
+)
+_STEPS: tuple[Callable[[_Classifier], _Verdict | None], ...] = (
+    _Classifier.elsewhere,
+    _Classifier.cancellation,
+    _Classifier.not_the_provider,
+    _Classifier.decisive_code,
+    _Classifier.stop_reason,
+    _Classifier.parameter,
+    _Classifier.output_cap,
+    _Classifier.too_large,
+    _Classifier.overflow,
+    _Classifier.refused,
+    _Classifier.openai_quota,
+    _Classifier.usage_window,
+    _Classifier.limit_code,
+    _Classifier.throttle,
+    _Classifier.overload,
+    _Classifier.transport,
+    _Classifier.server_fault,
+    _Classifier.telling_status,
+    _Classifier.invalid,
+    _Classifier.weak_code,
+    _Classifier.bad_request,
+    _Classifier.exception_type,
+    _Classifier.vague,
+    _Classifier.retry_flag,
+    _Classifier.guidance_alone,
+)

@@ -1,0 +1,164 @@
+"""Everything that a failure says, made ready once for classification and for wait guidance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from continuity_core.errors.fields import Field, harvest, plain_name
+from continuity_core.errors.normalising import clean, flat, squeezed, unescape, unwrapped, without_urls
+from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
+from continuity_core.errors.tables.statuses import REASON_PHRASES
+from continuity_core.model.failure import Failure
+
+_GOOGLE = (
+    "resource_exhausted",
+    "resource exhausted",
+    "resource has been exhausted",
+    "googleapis.com",
+    "ai.google.dev",
+    "google.rpc",
+    "gemini",
+    "vertex",
+    "generate_content",
+    "generatecontent",
+)
+_ALIBABA = ("aliyun", "alibabacloud", "dashscope", "model-studio", "modelstudio", "bailian", "百炼")
+
+_LED_STATUS = re.compile(
+    r"(?:http(?:/[\d.]{1,3})?|http status|http error|http code|status|status[ _]?code|statuscode|error code|error_code|error|api error|server error|request rejected"
+    r"|returned|responded with|responded|response|got|received|code|exception|failed|unexpected status|error status|upstream)"
+    r"(?: code| status| error| http| with| an?| of){0,3}[ :=(\[#'\"]{1,4}([45]\d\d)(?![\d.,:-]*\d|%|\w)"
+)
+_FIRST_STATUS = re.compile(
+    r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}([45]\d\d)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
+)
+_AMOUNT = re.compile(
+    r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
+)
+_EXCEPTION_NAME = re.compile(
+    r"\b[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|Disconnected|IncompleteRead|Exceeded)\b"
+)
+_EXCEPTION_NAME_LIMIT = 16
+
+
+class Evidence:
+    """What a failure says: its texts made comparable, its fields, statuses and codes. All lazy, all bounded."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+    @cached_property
+    def raw(self) -> str:
+        """The cleaned message, and the body where it adds something; case and line breaks are kept."""
+        message = clean(self.failure.message)
+        body = clean(self.failure.body) if self.failure.body else ""
+        return message if not body or body in message else f"{message}\n{body}"
+
+    @cached_property
+    def marks(self) -> str:
+        """The flattened text with its web addresses: what tells whose error it is."""
+        return flat(unescape(self.raw))
+
+    @cached_property
+    def text(self) -> str:
+        """The flattened text that phrases are looked for in."""
+        return flat(without_urls(unescape(self.raw)))
+
+    @cached_property
+    def joined(self) -> str | None:
+        """As ``text``, with line breaks taken out instead of turned into blanks; None where there are none."""
+        joined = unwrapped(self.raw)
+        return None if joined is None else flat(without_urls(unescape(joined)))
+
+    @cached_property
+    def squeezed(self) -> str | None:
+        """The text without any blanks, for words that a terminal broke; None where nothing looks broken."""
+        return None if self.joined is None else squeezed(self.text)
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        found = harvest(self.raw) if "{" in self.raw or "=" in self.raw or ":" in self.raw else []
+        if self.failure.body and self.failure.body in self.failure.message and "{" not in self.raw:
+            found += harvest(self.failure.body)
+        return found
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Plain machine-readable codes and types, the failure's own first."""
+        words = [plain_name(word) for word in (self.failure.code, self.failure.type) if word]
+        header = self.failure.headers.get("x-amzn-errortype") or self.failure.headers.get("x-error-code")
+        if header:
+            words.append(plain_name(header.partition(":")[0]))
+        for name, value in self.fields:
+            if name in CODE_FIELDS and isinstance(value, str | int) and not isinstance(value, bool):
+                word = str(value)
+                if len(word) <= 80 and " " not in word.strip():
+                    words.append(plain_name(word.rpartition("#")[2]))
+                elif len(word) <= 60:
+                    words.append(plain_name(word))
+        return tuple(dict.fromkeys(word for word in words if word))
+
+    @cached_property
+    def status(self) -> int | None:
+        """The HTTP status: a field of the response, else of the text, else an anchored prefix of the text."""
+        own = self.failure.status
+        if own is not None and own >= 400:
+            return own
+        for name, value in self.fields:
+            if name in STATUS_FIELDS:
+                number = _as_status(value)
+                if number is not None:
+                    return number
+        return self._status_in_text()
+
+    def _status_in_text(self) -> int | None:
+        text = self.text
+        first = _FIRST_STATUS.match(text)
+        if first is not None and not _AMOUNT.match(text, first.end(1)):
+            return int(first.group(1))
+        for led in _LED_STATUS.finditer(text):
+            if not _AMOUNT.match(text, led.end(1)):
+                return int(led.group(1))
+        for status, phrases in REASON_PHRASES.items():
+            for phrase in phrases:
+                if (
+                    f"{status} {phrase}" in text
+                    or f"{status}: {phrase}" in text
+                    or f"{status} - {phrase}" in text
+                ):
+                    return status
+        return None
+
+    @cached_property
+    def exception_names(self) -> tuple[str, ...]:
+        """Last parts of the exceptions' names in lower case: the failure's own, then those that the text names."""
+        names = [name.rpartition(".")[2].lower() for name in self.failure.exceptions]
+        for count, match in enumerate(_EXCEPTION_NAME.finditer(self.raw)):
+            if count >= _EXCEPTION_NAME_LIMIT:
+                break
+            names.append(match.group().rpartition(".")[2].lower())
+        return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def from_google(self) -> bool:
+        return any(mark in self.marks for mark in _GOOGLE)
+
+    @cached_property
+    def from_alibaba(self) -> bool:
+        return any(mark in self.marks for mark in _ALIBABA)
+
+    def quota_values(self) -> Iterator[Field]:
+        """Headers and fields under plain names."""
+        for name, value in self.failure.headers.items():
+            yield plain_name(name), value
+        yield from self.fields
+
+
+def _as_status(value: object) -> int | None:
+    if isinstance(value, str) and len(value) == 3 and value.isdecimal():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
+        return value
+    return None

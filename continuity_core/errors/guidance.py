@@ -1,0 +1,100 @@
+"""How long the provider asks to wait: headers, fields, and what the text announces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+
+from continuity_core.errors.announcements import Announcement, announcements
+from continuity_core.errors.evidence import Evidence
+from continuity_core.errors.instants import load_zone
+from continuity_core.errors.quota_headers import Bucket, buckets
+from continuity_core.errors.tables.calendar_words import PROVIDER_ZONES
+from continuity_core.errors.tables.wait_fields import RETRY_HEADERS, WAIT_FIELDS
+from continuity_core.errors.values import read_wait
+from continuity_core.model.cause import Guidance
+from continuity_core.model.failure import Failure
+
+_PROTO_DELAY = re.compile(r"retry_delay\s?\{\s?(?:seconds: (\d{1,9}))?\s?(?:nanos: (\d{1,9}))?")
+_REQUESTS_OR_TOKENS = ("token", "request")
+
+
+def wait_guidance(failure: Failure, *, now: datetime, timezone: tzinfo = UTC) -> tuple[Guidance, ...]:
+    """Every valid statement of the provider on how long to wait, the longest first.
+
+    ``now`` is an aware instant; ``timezone`` is taken for instants that name none, and those count only where
+    nothing better is there. Nothing is guessed at: a number that no unit, field or header marks as a wait is none.
+    """
+    return guidance_of(Evidence(failure), now=now, timezone=timezone)
+
+
+def guidance_of(evidence: Evidence, *, now: datetime, timezone: tzinfo = UTC) -> tuple[Guidance, ...]:
+    """As :func:`wait_guidance`, from evidence that is there already."""
+    header = _retry_header(evidence, now)
+    told = list(_announced(evidence, now, timezone))
+    hints = [header] if header is not None else []
+    hints += _fields(evidence, now)
+    hints += [one.guidance for one in told if not one.instant]
+    if header is None:  # a header beats an instant in prose, which gateways print in a zone that it is not in
+        hints += [one.guidance for one in told if one.instant and one.zoned]
+    hints += _exhausted_buckets(evidence, now, alone=not hints)
+    if not hints:
+        hints = [one.guidance for one in told]
+    return tuple(sorted(dict.fromkeys(hints), key=lambda hint: hint.wait_from(now), reverse=True))
+
+
+def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:
+    headers = evidence.failure.headers
+    for name, kind in RETRY_HEADERS:
+        if name in headers:
+            guidance = read_wait(headers[name], kind, now=now, evidence=f"{name}: {headers[name]}")
+            if guidance is not None:
+                return guidance
+    return None
+
+
+def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
+    for name, value in evidence.fields:
+        kind = WAIT_FIELDS.get(name)
+        if kind is not None:
+            guidance = read_wait(value, kind, now=now, evidence=f"{name}={value}"[:80])
+            if guidance is not None:
+                yield guidance
+    if "retry_delay" in evidence.text:
+        delay = _PROTO_DELAY.search(evidence.text)
+        if delay is not None and any(delay.groups()):
+            seconds, nanos = (int(group or 0) for group in delay.groups())
+            yield Guidance(seconds=seconds + nanos / 1e9, evidence="retry_delay")
+
+
+def _announced(evidence: Evidence, now: datetime, timezone: tzinfo) -> Iterator[Announcement]:
+    known = _provider_zone(evidence)
+    zone = known or timezone
+    for text in (evidence.text, evidence.joined):
+        if text is not None:
+            yield from announcements(text, now=now, default_zone=zone, provider_zone=known is not None)
+
+
+def _provider_zone(evidence: Evidence) -> tzinfo | None:
+    for marks, name in PROVIDER_ZONES:
+        if any(mark in evidence.marks for mark in marks):
+            return load_zone(name)
+    return None
+
+
+def _exhausted_buckets(evidence: Evidence, now: datetime, *, alone: bool) -> list[Guidance]:
+    """Resets of exhausted buckets; where none is told to be, of the only one, or of the one that the text names."""
+    found = list(buckets(evidence.quota_values(), now=now))
+    exhausted = [bucket.guidance for bucket in found if bucket.exhausted]
+    if exhausted or not alone or evidence.status != 429:
+        return exhausted
+    unknown = [bucket.guidance for bucket in found if bucket.exhausted is None]
+    if len(found) == len(unknown) == 1:
+        return unknown
+    return [bucket.guidance for bucket in found if _is_named(bucket, evidence.text)]
+
+
+def _is_named(bucket: Bucket, text: str) -> bool:
+    named = [word for word in _REQUESTS_OR_TOKENS if f"{word}s per" in text or f"{word} per" in text]
+    return len(named) == 1 and named[0] in bucket.name

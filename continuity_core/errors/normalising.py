@@ -1,0 +1,96 @@
+"""Making error text comparable: escapes, control sequences, markup and line wraps are taken out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Every pattern here is a single character class, or bounded, so that the time is linear in the text.
+_ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
+_BOX = re.compile(r"[\u2500-\u257f\u23bf]")
+_TAG = re.compile(r"<[a-z/!][^<>]{0,2048}>", re.IGNORECASE)
+_INVISIBLE_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2048}", re.IGNORECASE)
+_ESCAPED_SPACE = re.compile(r"\\{1,8}[nrt]")
+_ESCAPED_QUOTE = re.compile(r"\\{1,8}([\"'/])")
+_ESCAPED_CHARACTER = re.compile(r"\\{1,8}u([0-9a-fA-F]{4})")
+_SPACES = re.compile(r"\s+")
+_WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
+
+_PLAIN = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " ", "\u2236": ":"}
+)
+
+
+def clean(text: str) -> str:
+    """``text`` without escape sequences, control characters and markup; line breaks and case are kept."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    text = _CONTROL.sub("", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _BOX.sub(" ", text)).translate(_PLAIN)
+    if "<" in text and ">" in text and _is_markup(text):
+        text = _without_markup(text)
+    return text
+
+
+def unescape(text: str) -> str:
+    """``text`` with the escapes of JSON strings and byte literals resolved, however deeply they are nested."""
+    if "\\" not in text:
+        return text
+    text = _ESCAPED_CHARACTER.sub(lambda match: chr(int(match.group(1), 16)), text)
+    text = _ESCAPED_SPACE.sub(" ", text)
+    return _ESCAPED_QUOTE.sub(r"\1", text)
+
+
+def without_urls(text: str) -> str:
+    """``text`` without web addresses, whose words (``quotas``, ``429``, ``upgrade``) say nothing of the error."""
+    return _URL.sub(" ", text) if "://" in text or "%3a%2f%2f" in text else text
+
+
+def flat(text: str) -> str:
+    """Lower case, every run of white space one blank: what phrases are looked for in."""
+    return _SPACES.sub(" ", text).strip().lower()
+
+
+def unwrapped(text: str) -> str | None:
+    """``text`` with its line breaks taken out altogether, or None where there are none.
+
+    A terminal breaks a line inside a word or a number as well as between words.
+    """
+    joined = _WRAP.sub("", text)
+    return None if joined == text else joined
+
+
+def squeezed(text: str) -> str:
+    """``text`` without any white space: finds words that a terminal broke in two."""
+    return _SPACES.sub("", text)
+
+
+def _is_markup(text: str) -> bool:
+    lowered = text[:2048].lower()
+    return any(
+        mark in lowered
+        for mark in ("<html", "<!doctype", "<head", "<title", "<body", "<h1", "<p>", "<?xml", "<error>")
+    )
+
+
+def _without_markup(text: str) -> str:
+    """Tags become blanks; what scripts and styles hold is dropped, as is all markup that is cut short."""
+    parts: list[str] = []
+    position = 0
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a character whose lower case is longer: keep the positions equal
+        text = lowered
+    while True:
+        opening = _INVISIBLE_ELEMENT.search(lowered, position)
+        if opening is None:
+            parts.append(text[position:])
+            break
+        parts.append(text[position : opening.start()])
+        end = lowered.find("</" + opening.group(1), opening.end())
+        if end < 0:
+            break
+        position = end
+    return _TAG.sub(" ", " ".join(parts))

@@ -1,0 +1,135 @@
+"""What an exception's type says where nothing else does: the last part of its name, lower case."""
+
+from __future__ import annotations
+
+from continuity_core.model.cause import CauseKind
+
+
+def _rows(kind: CauseKind, *names: str) -> dict[str, CauseKind]:
+    return dict.fromkeys(names, kind)
+
+
+CANCELLATIONS = frozenset(
+    {"cancellederror", "keyboardinterrupt", "apiuseraborterror", "cancelled", "cancellationexception"}
+)
+"""Types that only a caller's own stop raises."""
+ABORTS = frozenset({"aborterror"})
+"""A browser's or Node's abort: the caller's stop unless the text speaks of a timeout or a broken transport."""
+
+EXCEPTION_NAMES: dict[str, CauseKind] = {
+    **_rows(
+        CauseKind.RATE_LIMIT,
+        "ratelimiterror",
+        "ratelimitexceedederror",
+        "toomanyrequests",
+        "toomanyrequestserror",
+        "throttlingexception",
+        "resourceexhausted",
+        "ratelimitexception",
+        "modelratelimiterror",
+    ),
+    **_rows(
+        CauseKind.TRANSIENT,
+        "apiconnectionerror",
+        "apitimeouterror",
+        "apiconnectiontimeouterror",
+        "timeout",
+        "timeouterror",
+        "connectionerror",
+        "connectionreseterror",
+        "connectionabortederror",
+        "connectionrefusederror",
+        "brokenpipeerror",
+        "connecterror",
+        "connecttimeout",
+        "readerror",
+        "readtimeout",
+        "writeerror",
+        "writetimeout",
+        "pooltimeout",
+        "networkerror",
+        "transporterror",
+        "remoteprotocolerror",
+        "localprotocolerror",
+        "protocolerror",
+        "proxyerror",
+        "closeerror",
+        "streamerror",
+        "clientconnectorerror",
+        "clientconnectionerror",
+        "clientpayloaderror",
+        "clientoserror",
+        "serverdisconnectederror",
+        "serverconnectionerror",
+        "servertimeouterror",
+        "sockettimeout",
+        "sockettimeouterror",
+        "connectiontimeouterror",
+        "incompleteread",
+        "remotedisconnected",
+        "chunkedencodingerror",
+        "newconnectionerror",
+        "maxretryerror",
+        "readtimeouterror",
+        "connecttimeouterror",
+        "endpointconnectionerror",
+        "connectionclosederror",
+        "responsestreamingerror",
+        "eventstreamerror",
+        "sslerror",
+        "ssleoferror",
+        "gaierror",
+        "internalservererror",
+        "serviceunavailable",
+        "serviceunavailableerror",
+        "servererror",
+        "overloadederror",
+        "deadlineexceeded",
+        "deadlineexceedederror",
+        "gatewaytimeout",
+        "badgateway",
+        "unavailable",
+        "aborted",
+        "connectionclosed",
+        "incompletemessage",
+        "jsondecodeerror",
+        "apiresponsevalidationerror",
+        "conflicterror",
+        "responseerror",
+    ),
+    **_rows(
+        CauseKind.PERMANENT,
+        "authenticationerror",
+        "permissiondeniederror",
+        "permissiondenied",
+        "permissionerror",
+        "notfounderror",
+        "notfound",
+        "unprocessableentityerror",
+        "unauthenticated",
+        "unauthorized",
+        "forbidden",
+        "invalidargument",
+        "invalidrequesterror",
+        "contentpolicyviolationerror",
+        "contentfilterfinishreasonerror",
+        "budgetexceedederror",
+        "nocredentialserror",
+        "unsupportedparamserror",
+        "defaultcredentialserror",
+        "refresherror",
+        "rejectedrequesterror",
+        "contentfiltererror",
+        "usererror",
+    ),
+    **_rows(
+        CauseKind.CONTEXT_OVERFLOW,
+        "contextwindowexceedederror",
+        "contextoverflowerror",
+        "contextwindowoverflowexception",
+        "requesttoolargeerror",
+    ),
+    **_rows(
+        CauseKind.LENGTH, "lengthfinishreasonerror", "maxtokensreachedexception", "incompleteoutputexception"
+    ),
+}
