@@ -84,8 +84,9 @@ class Continuity:
         """Read the configuration and load the plugins by entry point.
 
         ``config`` names a configuration file; ``settings`` has the keys of ``[tool.continuity]`` and outranks
-        every other source; ``plugins`` are instances or classes added to those found; ``on_event`` is called with
-        every event, and what it raises is logged. Raises :class:`ConfigurationError` with every problem at once.
+        every other source; ``plugins`` are instances or classes added to those found; ``on_event`` is called
+        with every event, and what it raises is logged. Raises :class:`ConfigurationError` with every problem
+        at once.
         """
         loaded = load(config=config, code=settings, extra_plugins=plugins)
         return cls._of(loaded, clock, on_event)
@@ -120,9 +121,7 @@ class Continuity:
         kept in :attr:`error`.
         """
         try:
-            return cls.load(
-                config=config, settings=settings, plugins=plugins, clock=clock, on_event=on_event
-            )
+            return cls.load(config=config, settings=settings, plugins=plugins, clock=clock, on_event=on_event)
         except ConfigurationError as error:
             LOG.error("recovery is off, redaction stays on: %s", error)
             return cls._of(load_closed(), clock, on_event, error)
@@ -135,9 +134,7 @@ class Continuity:
         on_event: Callable[[Event], None] | None,
         error: ConfigurationError | None = None,
     ) -> Self:
-        return cls(
-            loaded.plugins, loaded.configuration.settings, clock=clock, on_event=on_event, error=error
-        )
+        return cls(loaded.plugins, loaded.configuration.settings, clock=clock, on_event=on_event, error=error)
 
     # ---------------------------------------------------------------- runs
 
@@ -188,7 +185,8 @@ class Continuity:
             if found.active is not None:
                 raise RunError(
                     f"session {found.id!r} has the run {found.active.id} going on: settle it first "
-                    "(run.settled(), or `with continuity.start_run(...) as run`), or start the run in a session of its own"
+                    "(run.settled(), or `with continuity.start_run(...) as run`), or start the run in a session "
+                    "of its own"
                 )
             if restored is not None:
                 found.state = restored.session

@@ -2,8 +2,8 @@
 
 Hooks are synchronous and return data; the engine does every wait and makes every edit. Each plugin is called
 in chain order and sees the proposal of the plugins before it; it returns only its own contribution. A plugin
-may leave out parameters that it does not need. An exception never reaches the host: it becomes an event and an
-entry of the proposal, and the chain goes on.
+may leave out parameters that it does not need. An exception never reaches the host: it becomes an event and
+an entry of the proposal, and the chain goes on.
 """
 
 from __future__ import annotations
@@ -37,16 +37,14 @@ def continuity_classify(turn: Turn, run: RunView) -> Cause | None:
     """Say what a turn was.
 
     Called once for every turn that ended, before the boundary's decisions. Third parties are asked first, the
-    bundled reader last; the first answer stands. A turn that the host aborted is ``cancelled`` without asking.
+    bundled reader last; the first answer stands. A turn that was aborted is ``cancelled`` without asking.
 
     Return a :class:`Cause`, or ``None`` to leave the verdict to the next plugin.
     """
 
 
 @hookspec
-def continuity_turn_ended(
-    boundary: Boundary, proposal: Proposal
-) -> Decision | Iterable[Decision] | None:
+def continuity_turn_ended(boundary: Boundary, proposal: Proposal) -> Decision | Iterable[Decision] | None:
     """Decide after a turn ended: waits are allowed here.
 
     Called after every turn, also a failed one, in chain order. For an error, a context overflow, and a
@@ -58,9 +56,7 @@ def continuity_turn_ended(
 
 
 @hookspec
-def continuity_before_settle(
-    boundary: Boundary, proposal: Proposal
-) -> Decision | Iterable[Decision] | None:
+def continuity_before_settle(boundary: Boundary, proposal: Proposal) -> Decision | Iterable[Decision] | None:
     """Decide when the host would otherwise end the run.
 
     Called in chain order, with the turn that ended last. A :class:`Wait` here is refused together with
@@ -74,8 +70,8 @@ def continuity_before_settle(
 def continuity_project(projection: Projection, proposal: Proposal) -> Iterable[Edit] | None:
     """Leave entries out of the next request, or narrow them; the history stays as it is.
 
-    Called before every request, in chain order; each plugin sees the projection with the edits of those before
-    it. ``proposal`` is that of the last boundary.
+    Called before every request, in chain order; each plugin sees the projection with the edits of those
+    before it. ``proposal`` is that of the last boundary.
 
     Return edits (they stand or fall together), or ``None`` to change nothing.
     """

@@ -12,7 +12,7 @@ from continuity_core.engine.results import BoundaryResult
 from continuity_core.model.decisions import Adjust
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.messages import apply_projection, entries_of
-from continuity_core.model.reading import read_response, stream_reader
+from continuity_core.model.reading import StreamReader, read_response, stream_reader
 from continuity_core.model.turn import Turn
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Attempt:
     """The turn, once the attempt ended."""
     error: Exception | None = None
     """What the model call raised."""
-    _reader: Any = None
+    _reader: StreamReader | None = None
 
     def ended(self, response: Any) -> None:
         """Say what the call brought: a response of the ``openai`` or ``anthropic`` SDK, or a :class:`Turn`.
@@ -92,8 +92,8 @@ class Attempt:
         if error is None:
             if self.turn is None:
                 raise AttemptError(
-                    f"attempt {self.number} ended without a response: call attempt.ended(response) in its body, "
-                    "or read a streamed response to its end through attempt.stream(...)"
+                    f"attempt {self.number} ended without a response: call attempt.ended(response) in its "
+                    "body, or read a streamed response to its end through attempt.stream(...)"
                 )
             return False
         if not isinstance(error, Exception) or isinstance(error, _MISTAKES) or self.turn is not None:

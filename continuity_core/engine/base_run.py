@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Protocol
 
@@ -103,6 +103,7 @@ class BaseRun:
         self._verdict: Verdict | None = None
         self._host = NO_FACTS
         self._proposal: Proposal = EMPTY_PROPOSAL
+        self._not_resumed: Proposal = EMPTY_PROPOSAL
         self._unscheduled: RunState | None = None
         self._input: InputKind | None = None
         self._aborted = False
@@ -163,8 +164,8 @@ class BaseRun:
             outcome=RunOutcome.ABORTED if self._aborted else self._outcome,
             cause=self.cause,
             why=None if verdict is None else printable(masked(verdict.cause.why)),
-            no_resume=self._proposal.no_resume,
-            possible_at=self._proposal.possible_at,
+            no_resume=self._not_resumed.no_resume,
+            possible_at=self._not_resumed.possible_at,
             turns=state.turns,
             requests=state.requests,
             resumes=state.resumes,
@@ -200,7 +201,10 @@ class BaseRun:
     # ---------------------------------------------------------------- what may happen at any time
 
     def abort(self) -> None:
-        """The user aborts: ends a wait at once, and nothing more is requested. From any thread; twice is once."""
+        """The user aborts: a wait ends at once and nothing more is requested.
+
+        May be called from any thread; twice is once.
+        """
         if self._aborted or self._outcome is not RunOutcome.RUNNING:
             return
         self._aborted = True
@@ -243,7 +247,7 @@ class BaseRun:
         before, self._unscheduled = self._unscheduled, None
         self._give_back(before)
         self._become(before)
-        self._proposal = attrs.evolve(self._proposal, no_resume=why)
+        self._not_resumed = attrs.evolve(self._proposal, no_resume=why)
         LOG.warning("run %s: the host did not schedule the resume: %s", self.id, printable(why))
 
     # ---------------------------------------------------------------- before every request
@@ -268,13 +272,11 @@ class BaseRun:
 
     # ---------------------------------------------------------------- settling
 
-    def settled(
-        self, outcome: RunOutcome | None = None, *, error: BaseException | None = None
-    ) -> Report:
+    def settled(self, outcome: RunOutcome | None = None, *, error: BaseException | None = None) -> Report:
         """The host ended the run; ``outcome`` is worked out from the last turn where it is not given.
 
-        Raises :class:`IncompleteRun` (from ``error``) where the setting ``incomplete`` is ``raise`` and the run
-        brought no whole answer. Calling it again changes nothing and gives the report.
+        Raises :class:`IncompleteRun` (from ``error``) where the setting ``incomplete`` is ``raise`` and the
+        run brought no whole answer. Calling it again changes nothing and gives the report.
         """
         if self._outcome is RunOutcome.RUNNING:
             self._outcome = self._settled_as() if outcome is None else outcome
@@ -302,7 +304,11 @@ class BaseRun:
             return RunOutcome.ABORTED
         if self.cause is None or self.cause in _WHOLE:
             return RunOutcome.COMPLETED
-        return RunOutcome.INCOMPLETE if self.cause in _INCOMPLETE and self._failure is None else RunOutcome.FAILED
+        return (
+            RunOutcome.INCOMPLETE
+            if self.cause in _INCOMPLETE and self._failure is None
+            else RunOutcome.FAILED
+        )
 
     @property
     def _failure(self) -> object:
@@ -324,7 +330,8 @@ class BaseRun:
             host = self._with_own_facts(host)
             engine = self._owner.engine
             verdict = engine.classify(turn, host, self.state)
-            self._turn, self._verdict, self._proposal = turn, verdict, EMPTY_PROPOSAL
+            self._turn, self._verdict = turn, verdict
+            self._proposal = self._not_resumed = EMPTY_PROPOSAL
             self._unscheduled = None
             self._become(engine.note(turn, verdict.cause, self.state))
             self._take_note(verdict.faults, verdict.slow)
@@ -363,7 +370,9 @@ class BaseRun:
         self._conclude(boundary, proposal, result, held, before, engine)
         return result
 
-    def _hold(self, decided: Decided, clock: Clock) -> Generator[HoldRequest, HoldOutcome, tuple[HeldWait, str | None]]:
+    def _hold(
+        self, decided: Decided, clock: Clock
+    ) -> Generator[HoldRequest, HoldOutcome, tuple[HeldWait, str | None]]:
         proposal = decided.proposal
         seconds = proposal.hold_seconds
         why = "" if proposal.wait is None else printable(masked(proposal.wait.decision.why))
@@ -443,6 +452,10 @@ class BaseRun:
         engine: Engine,
     ) -> None:
         self._proposal = proposal
+        if result.resume:
+            self._not_resumed = EMPTY_PROPOSAL
+        elif self._not_resumed.no_resume is None:
+            self._not_resumed = proposal
         assert self._verdict is not None
         by, after, mode = self._verdict.plugin, self.state, engine.settings.mode
 
@@ -525,12 +538,12 @@ class BaseRun:
         )
 
     def _log_wait(self, seconds: float, length: float, why: str) -> None:
-        end = self._owner.clock.now().astimezone().timestamp() + length
+        end = (self._owner.clock.now() + timedelta(seconds=length)).astimezone()
         LOG.warning(
-            "run %s waits %.0f s, until %s (%s); run.abort(), continuity.disable() or new input ends the wait",
+            "run %s waits %.0f s, until %s (%s); run.abort(), continuity.disable() or new input ends it",
             self.id,
             seconds,
-            datetime.fromtimestamp(end).strftime("%Y-%m-%d %H:%M:%S"),
+            end.strftime("%Y-%m-%d %H:%M:%S %Z"),
             why,
         )
 

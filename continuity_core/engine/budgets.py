@@ -72,13 +72,17 @@ def not_affordable(
     budget = find_budget(plugin, resume.budget)
     if budget is None:
         declared = ", ".join(b.name for b in plugin.budgets) or "none"
-        return Refusal(why=f"it names the budget {resume.budget!r}, which it did not declare (declared: {declared})")
+        return Refusal(
+            why=f"it names the budget {resume.budget!r}, which it did not declare (declared: {declared})"
+        )
     if isinstance(budget, Window):
         return _over_window(qualified(plugin, budget.name), budget, state)
     for charged in _with_enclosing(plugin, budget):
         used = state.spent.get(qualified(plugin, charged.name), 0)
         if used >= charged.limit:
-            return Refusal(why=f"the budget {qualified(plugin, charged.name)} is spent ({used} of {charged.limit})")
+            return Refusal(
+                why=f"the budget {qualified(plugin, charged.name)} is spent ({used} of {charged.limit})"
+            )
     return _over_max_resumes(state, settings)
 
 
@@ -144,9 +148,7 @@ def _over_window(name: str, budget: Window, state: RunState) -> Refusal | None:
     if window is not None and window.closed_in == state.run:
         return Refusal(why=f"the window {name} was exhausted in this run")
     window = _open_window(window, state.run)
-    waits, held = (
-        (budget.later_waits, budget.later_held) if window.exhausted else (budget.waits, budget.held)
-    )
+    waits, held = (budget.later_waits, budget.later_held) if window.exhausted else (budget.waits, budget.held)
     if window.waits >= waits:
         return Refusal(why=f"the window {name} has had its {waits} waits", window=name)
     if window.held >= held:

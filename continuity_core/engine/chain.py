@@ -20,7 +20,7 @@ MAX_DECISIONS = 256
 """How many decisions one hook call may return."""
 
 SLOW_CALL = 0.05
-"""Seconds after which a hook call counts as slow: a tenth of what a person notices as a delay in a dialogue."""
+"""Seconds after which a hook call counts as slow: half of the delay that a person notices (0.1 s)."""
 
 BUNDLED_READER = "provider-errors"
 """The plugin that is asked for a cause last."""

@@ -84,7 +84,7 @@ class Engine:
     # ---------------------------------------------------------------- what a turn was
 
     def classify(self, turn: Turn, host: HostFacts, state: RunState) -> Verdict:
-        """Say what the turn was: the host's abort, else the first plugin with an answer, else the stop reason.
+        """Say what the turn was: the host's abort, else the first plugin's answer, else the stop reason.
 
         Where the answer is ``unknown`` the host's own classification stands in.
         """
@@ -216,10 +216,15 @@ class Engine:
                 limit = room if wait.cap is None else min(room, wait.cap)
                 if wait.stated and seconds > limit:
                     return without_resumes(
-                        proposal, _why_too_long(wait, seconds, limit, deadline), now, now + timedelta(seconds=seconds)
+                        proposal,
+                        _why_too_long(wait, seconds, limit, deadline),
+                        now,
+                        now + timedelta(seconds=seconds),
                     )
                 if seconds > 0 and room <= 0:
-                    return without_resumes(proposal, "nothing is left of the time that a run may be held", now)
+                    return without_resumes(
+                        proposal, "nothing is left of the time that a run may be held", now
+                    )
                 if min(seconds, limit) > longest:
                     longest = min(seconds, limit)
                     until = now + timedelta(seconds=seconds) if wait.stated else None
@@ -283,7 +288,10 @@ class Engine:
             if isinstance(budget, Window):
                 state = count_window_wait(qualified(plugin, budget.name), held, state)
         return attrs.evolve(
-            state, waits=waits, held=state.held + held.seconds, turn_waited=state.turn_waited or held.completed
+            state,
+            waits=waits,
+            held=state.held + held.seconds,
+            turn_waited=state.turn_waited or held.completed,
         )
 
     def _committed(self, proposal: Proposal, outcome: Outcome) -> tuple[Bundle, ...]:

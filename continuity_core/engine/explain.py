@@ -74,7 +74,8 @@ def boundary_details(
         ],
         "dropped": [Recorder.dropped_details(dropped) for dropped in decided.dropped[:MAX_LISTED]],
         "faults": [Recorder.fault_details(fault) for fault in decided.faults[:MAX_LISTED]],
-        "halt": decided.halt and {"plugin": decided.halt.plugin, "reason": printable(decided.halt.decision.reason)},
+        "halt": decided.halt
+        and {"plugin": decided.halt.plugin, "reason": printable(decided.halt.decision.reason)},
         "outcome": result.outcome.value,
         "resume": decided.resume
         and {

@@ -71,7 +71,9 @@ def join(
     )
 
 
-def without_resumes(proposal: Proposal, why: str, now: datetime, possible_at: datetime | None = None) -> Proposal:
+def without_resumes(
+    proposal: Proposal, why: str, now: datetime, possible_at: datetime | None = None
+) -> Proposal:
     """The proposal after every bundle that asks for a resume fell."""
     falls = [bundle for bundle in proposal.bundles if bundle.resume is not None]
     joined = join(
@@ -152,5 +154,5 @@ def _why_not_narrower(present: Said[Edit] | None, replace: Replace) -> str | Non
     if isinstance(present.decision, Omit):
         return f"{present.plugin} leaves {replace.entry.key} out, and an omission is not taken back"
     if len(replace.content) > len(present.decision.content):
-        return f"{present.plugin} already shows less of {replace.entry.key}: a later Replace may only narrow further"
+        return f"{present.plugin} shows less of {replace.entry.key}: a later Replace may only narrow further"
     return None

@@ -1,4 +1,4 @@
-"""The next request's projection: committed edits first, then what the chain says; history is never touched."""
+"""The next request's projection: committed edits, then what the chain says; history is never touched."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def without_artefacts(entries: Sequence[Entry]) -> ProjectionResult:
     return ProjectionResult(entries=tuple(e for e in entries if not e.artefact), omitted=omitted)
 
 
-def project(
-    entries: Sequence[Entry], chain: Chain, state: RunState, proposal: Proposal
-) -> ProjectionResult:
+def project(entries: Sequence[Entry], chain: Chain, state: RunState, proposal: Proposal) -> ProjectionResult:
     """Apply the edits of the session, then ask the chain."""
     work = _Work(entries=tuple(entries))
     committed = state.session.edits
@@ -142,9 +140,7 @@ def anchored(state: RunState, last: EntryRef | None) -> RunState:
     return attrs.evolve(state, injections=injections)
 
 
-def why_not_project(
-    edits: Sequence[Edit], entries: Sequence[Entry], plugin: RegisteredPlugin
-) -> str | None:
+def why_not_project(edits: Sequence[Edit], entries: Sequence[Entry], plugin: RegisteredPlugin) -> str | None:
     """Why a plugin's edits of a projection do not stand; ``None`` where they do."""
     known = {entry.ref: entry for entry in entries}
     omit = {edit.entry for edit in edits if isinstance(edit, Omit)}
@@ -164,9 +160,7 @@ def why_not_project(
     return _half_pair(entries, omit, loses_calls)
 
 
-def _half_pair(
-    entries: Sequence[Entry], omit: set[EntryRef], loses_calls: set[EntryRef]
-) -> str | None:
+def _half_pair(entries: Sequence[Entry], omit: set[EntryRef], loses_calls: set[EntryRef]) -> str | None:
     """Find a call without its result, or the reverse, that only these edits would leave behind."""
     touched = omit | loses_calls
     calls_gone = {call for entry in entries if entry.ref in loses_calls for call in entry.calls}

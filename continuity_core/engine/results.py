@@ -22,7 +22,7 @@ class BoundaryResult:
     resume: bool = False
     """Make one more model turn; otherwise do what the host would do without us."""
     edits: Mapping[EntryRef, Edit] = _NO_EDITS
-    """Edits that come with the resume, for hosts that keep edits themselves; ``Run.project`` makes them too."""
+    """Edits that come with the resume, for hosts that keep edits; ``Run.project`` makes them too."""
     adjust: Adjust | None = None
     """Request settings for that one turn."""
     end_run: str | None = None

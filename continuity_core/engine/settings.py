@@ -32,12 +32,14 @@ class Settings:
         8,
         read=count_or_unlimited,
         tighten=Tighten.LOWER,
-        help='Resumes per run, of any kind but after a usage-limit wait; 0: none at all; "unlimited": up to the ceiling.',
+        help="Resumes per run but for those after a usage-limit wait; 0: none at all; "
+        '"unlimited": up to the ceiling.',
     )
     no_progress: int = option(
         3,
         read=count,
-        help="Resumes in a row for length turns of identical content; 0: no such limit unless max_resumes is unlimited.",
+        help="Resumes in a row for length turns of identical content; 0: no such limit, "
+        "unless max_resumes is unlimited.",
     )
     incomplete: Incomplete = option(
         Incomplete.RETURN,

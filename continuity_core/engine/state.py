@@ -175,8 +175,8 @@ class RunState:
 
         Raises ``ValueError`` where ``data`` is none that this version wrote.
         """
-        if not isinstance(data, Mapping) or data.get("version") != STATE_VERSION:
-            found = data.get("version") if isinstance(data, Mapping) else type(data).__name__
+        found = data.get("version") if hasattr(data, "get") else None
+        if found != STATE_VERSION:
             raise ValueError(
                 f"not a run state of version {STATE_VERSION} (found {found!r}): "
                 "start the run without a state, or save it again with this version of continuity-core"

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import attrs
 
-
-def _count(_: object, attribute: attrs.Attribute[int], value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{attribute.name} must be a whole number >= 0, not {value!r}")
-
-
-def _seconds(_: object, attribute: attrs.Attribute[float], value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"{attribute.name} must be a finite number of seconds >= 0, not {value!r}")
+from continuity_core.model.checks import some_count, some_seconds
 
 
 @attrs.frozen
@@ -22,7 +12,7 @@ class Budget:
     """At most ``limit`` resumes in a run; charged beside ``max_resumes``."""
 
     name: str
-    limit: int = attrs.field(validator=_count)
+    limit: int = attrs.field(validator=some_count)
     within: str | None = None
     """Another budget of the same plugin that is charged too."""
 
@@ -37,7 +27,7 @@ class Window:
     """
 
     name: str
-    waits: int = attrs.field(validator=_count)
-    held: float = attrs.field(validator=_seconds)
-    later_waits: int = attrs.field(validator=_count)
-    later_held: float = attrs.field(validator=_seconds)
+    waits: int = attrs.field(validator=some_count)
+    held: float = attrs.field(validator=some_seconds)
+    later_waits: int = attrs.field(validator=some_count)
+    later_held: float = attrs.field(validator=some_seconds)

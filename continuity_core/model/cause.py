@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 import attrs
+from attrs.validators import optional
+
+from continuity_core.model.checks import exactly_one, some_instant, some_seconds
 
 
 class CauseKind(StrEnum):
@@ -28,9 +31,9 @@ class CauseKind(StrEnum):
 class Guidance:
     """One statement of a provider on how long to wait: ``seconds`` or ``until``, exactly one of them."""
 
-    seconds: float | None = None
-    """Seconds from the moment of the failure, at least 0; no margin of ours is in it."""
-    until: datetime | None = None
+    seconds: float | None = attrs.field(default=None, validator=optional(some_seconds))
+    """Seconds from the moment of the failure, from 0 to a thousand years; no margin of ours is in it."""
+    until: datetime | None = attrs.field(default=None, validator=optional(some_instant))
     """An aware instant; one in the past means now."""
     approximate: bool = False
     """The provider rounded or hedged (``~2 min``)."""
@@ -38,12 +41,7 @@ class Guidance:
     """Where it was read: a header's name, a field's path, or the words in the text."""
 
     def __attrs_post_init__(self) -> None:
-        if (self.seconds is None) == (self.until is None):
-            raise ValueError("Guidance takes exactly one of seconds and until")
-        if self.seconds is not None and not 0 <= self.seconds < float("inf"):
-            raise ValueError(f"Guidance.seconds must be a finite number >= 0, not {self.seconds!r}")
-        if self.until is not None and self.until.tzinfo is None:
-            raise ValueError("Guidance.until must carry a time zone")
+        exactly_one("Guidance", seconds=self.seconds, until=self.until)
 
     def wait_from(self, now: datetime) -> float:
         """Seconds to wait from ``now``, at least 0."""

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 LONGEST_SECONDS: Final = 1000 * 365.25 * 86400
-"""A thousand years in seconds: what is longer is no duration that anybody means, and ends beyond any calendar."""
+"""A thousand years in seconds: nobody means a longer duration, and calendars do not reach far beyond."""
 
 _Attribute: TypeAlias = "attrs.Attribute[Any]"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 import attrs
+from attrs.validators import ge, optional
 
+from continuity_core.model.checks import exactly_one, some_count, some_instant, some_seconds, some_text
 from continuity_core.model.entries import EntryRef
 
 JSONValue: TypeAlias = Any
@@ -30,11 +31,6 @@ class ReasoningEffort(StrEnum):
         return list(ReasoningEffort).index(self)
 
 
-def _some_text(_: object, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{attribute.name} must be text that says something, not {value!r}")
-
-
 def _entry_ref(_: object, attribute: attrs.Attribute[EntryRef], value: object) -> None:
     if not isinstance(value, EntryRef):
         raise TypeError(f"{attribute.name} must be an EntryRef that the host issued, not {value!r}")
@@ -44,7 +40,7 @@ def _entry_ref(_: object, attribute: attrs.Attribute[EntryRef], value: object) -
 class Resume:
     """Ask the host for one more model turn."""
 
-    reason: str = attrs.field(validator=_some_text)
+    reason: str = attrs.field(validator=some_text)
     budget: str | None = None
     """The plugin's own budget that is charged beside ``max_resumes``, by the name it declared."""
 
@@ -53,24 +49,16 @@ class Resume:
 class Wait:
     """Hold before the next turn: ``seconds`` or ``until``, exactly one of them."""
 
-    seconds: float | None = None
-    until: datetime | None = None
-    why: str = attrs.field(validator=_some_text)
+    seconds: float | None = attrs.field(default=None, validator=optional(some_seconds))
+    until: datetime | None = attrs.field(default=None, validator=optional(some_instant))
+    why: str = attrs.field(validator=some_text)
     stated: bool = False
     """The provider said so: it is held in full or there is no resume at all."""
-    cap: float | None = None
+    cap: float | None = attrs.field(default=None, validator=optional(some_seconds))
     """Seconds. A wait of our own is cut down to it; a stated wait beyond it ends recovery."""
 
     def __attrs_post_init__(self) -> None:
-        if (self.seconds is None) == (self.until is None):
-            raise ValueError("Wait takes exactly one of seconds and until")
-        for name, value in (("seconds", self.seconds), ("cap", self.cap)):
-            if value is not None and not (
-                isinstance(value, int | float) and math.isfinite(value) and value >= 0
-            ):
-                raise ValueError(f"Wait.{name} must be a finite number of seconds >= 0, not {value!r}")
-        if self.until is not None and self.until.tzinfo is None:
-            raise ValueError("Wait.until must carry a time zone")
+        exactly_one("Wait", seconds=self.seconds, until=self.until)
 
     def seconds_from(self, now: datetime) -> float:
         """Its length in seconds if it starts at ``now``; a stated wait is not cut down to the cap."""
@@ -93,7 +81,7 @@ class Omit:
     """Leave the entry out of the projection."""
 
     entry: EntryRef = attrs.field(validator=_entry_ref)
-    why: str = attrs.field(validator=_some_text)
+    why: str = attrs.field(validator=some_text)
 
 
 @attrs.frozen
@@ -101,24 +89,21 @@ class Replace:
     """Show other, narrower content in place of the entry's: ``content`` becomes its only text."""
 
     entry: EntryRef = attrs.field(validator=_entry_ref)
-    content: str = attrs.field(validator=_some_text)
-    why: str = attrs.field(validator=_some_text)
+    content: str = attrs.field(validator=some_text)
+    why: str = attrs.field(validator=some_text)
 
 
 @attrs.frozen(kw_only=True)
 class Adjust:
     """Request settings for the next turn only, in hosts that can change them."""
 
-    max_output_tokens: int | None = None
+    max_output_tokens: int | None = attrs.field(default=None, validator=optional([some_count, ge(1)]))
     reasoning_effort: ReasoningEffort | None = attrs.field(
         default=None, converter=attrs.converters.optional(ReasoningEffort)
     )
 
     def __attrs_post_init__(self) -> None:
-        limit = self.max_output_tokens
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise ValueError(f"Adjust.max_output_tokens must be a whole number >= 1, not {limit!r}")
-        if limit is None and self.reasoning_effort is None:
+        if self.max_output_tokens is None and self.reasoning_effort is None:
             raise ValueError("Adjust changes nothing: give max_output_tokens, reasoning_effort, or both")
 
 
@@ -126,7 +111,7 @@ class Adjust:
 class Inject:
     """Text that the model will see. Only from plugins that ``allow_injection`` names."""
 
-    text: str = attrs.field(validator=_some_text)
+    text: str = attrs.field(validator=some_text)
 
 
 @attrs.frozen
@@ -140,7 +125,7 @@ class Remember:
 class Halt:
     """No resume for the rest of this run."""
 
-    reason: str = attrs.field(validator=_some_text)
+    reason: str = attrs.field(validator=some_text)
     end_run: bool = False
     """Ask the host to end the run now, where it can."""
 

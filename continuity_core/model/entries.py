@@ -57,7 +57,7 @@ class Entry:
     injected: bool = False
     """Text of ours that the host sends in the user's role; it is not in the history."""
     partners: tuple[EntryRef, ...] = ()
-    """The entries that carry the other half of its calls or results, for hosts that look up single entries."""
+    """The entries with the other half of its calls or results, for hosts that look up single entries."""
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ from continuity_core.model.report import Report
 from continuity_core.model.turn import Turn
 
 
-class IncompleteRun(Exception):  # noqa: N818 - it is the outcome that is named, like asyncio.IncompleteReadError
+class IncompleteRun(Exception):
     """A run ended without a whole answer, and the setting ``incomplete`` is ``raise``.
 
     Its ``__cause__`` is the host's own error, where there was one.

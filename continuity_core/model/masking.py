@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|.?)", re.DOTALL)
+_ESCAPE_SEQUENCE = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|.?)", re.DOTALL
+)
 
 # Prefixes under which providers issue keys, and the names under which tokens travel. Every repetition is
 # bounded or over a single class, so that matching stays linear.
@@ -16,7 +18,8 @@ _SECRET = re.compile(
     r"|\beyJ[A-Za-z0-9_\-]{8,2048}\.[A-Za-z0-9_\-.]{1,4096}"
 )
 _NAMED_SECRET = re.compile(
-    r"(?i)\b(authorization|bearer|basic|(?:x-)?api[-_ ]?key|access[-_]token|refresh[-_]token|password|secret|set-cookie|cookie)"
+    r"(?i)\b(authorization|bearer|basic|(?:x-)?api[-_ ]?key|access[-_]token|refresh[-_]token"
+    r"|password|secret|set-cookie|cookie)"
     r"(['\"]?\s{0,4}[:= ]\s{0,4}['\"]?(?:(?:bearer|basic)\s{1,4})?)"
     r"([A-Za-z0-9+/_\-.=~]{8,4096})"
 )

@@ -23,7 +23,7 @@ from continuity_core.model.entries import EntryRef
 
 D = TypeVar("D", bound=Decision)
 
-_NO_EDITS: Mapping[EntryRef, "Said[Edit]"] = MappingProxyType({})
+_NO_EDITS: Mapping[EntryRef, Said[Edit]] = MappingProxyType({})
 _NO_MEMORY: Mapping[str, JSONValue] = MappingProxyType({})
 
 

@@ -79,13 +79,13 @@ class Turn:
     results: tuple[ToolResult, ...] = ()
     usage: Usage = _NO_USAGE
     failure: Failure | None = None
-    """What went wrong; there is one exactly when the stop reason is ``error``, and possibly when ``aborted``."""
+    """What went wrong; there is one where the stop reason is ``error``, and possibly where it is ``aborted``."""
     entry: EntryRef | None = None
     """The assistant entry, where the host keeps one."""
     provider_stop: str | None = None
     """The provider's own word for the stop reason."""
     unfinished: bool = False
-    """The turn is not over and belongs to the host (``pause_turn``, pending, deferred): it is never resumed."""
+    """The turn belongs to the host still (``pause_turn``, pending, deferred): it is never resumed."""
     requests: int = 1
     """Provider requests that it took, native retries included where the host can count them."""
 
@@ -106,7 +106,7 @@ class Turn:
 
     @property
     def executable_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that a host may run: none of a turn that was cut, failed or was aborted, parsable or not."""
+        """The calls that a host may run: none of a turn that was cut, failed or was aborted."""
         if self.stop_reason in (StopReason.STOP, StopReason.TOOL_USE):
             return self.tool_calls
         return ()

@@ -36,7 +36,7 @@ def _effort(value: object) -> ReasoningEffort | None:
     if value is None or value == "unchanged":
         return None
     try:
-        return ReasoningEffort(value)
+        return ReasoningEffort(str(value))
     except ValueError:
         words = ", ".join(f'"{effort.value}"' for effort in ReasoningEffort)
         raise ValueError(f'takes "unchanged" or one of {words}, not {value!r}') from None

@@ -64,7 +64,8 @@ class StreamRecoveryOptions:
     stop: StopStrategy | None = option(
         "never",
         read=_stop,
-        help='A tenacity stop strategy over the waits of a run, e.g. "after_delay(30min)"; "never": only the budgets count.',
+        help='A tenacity stop strategy over the waits of a run, e.g. "after_delay(30min)"; '
+        '"never": only the budgets count.',
     )
     max_wait: float = option(
         "6h",
@@ -125,7 +126,9 @@ class StreamRecovery:
         return [
             Wait(seconds=seconds, why=reason, cap=cap),
             *(
-                Wait(seconds=hint.seconds, until=hint.until, why=hint.evidence or reason, stated=True, cap=cap)
+                Wait(
+                    seconds=hint.seconds, until=hint.until, why=hint.evidence or reason, stated=True, cap=cap
+                )
                 for hint in boundary.cause.guidance
             ),
         ]

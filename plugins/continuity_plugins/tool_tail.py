@@ -28,9 +28,7 @@ class ToolTailOptions:
 
     include: tuple[str, ...] = option((), read=names, help="Only after these tools; empty: after any.")
     exclude: tuple[str, ...] = option((), read=names, help="Never after these tools.")
-    on_purpose: bool = option(
-        False, read=flag, help="Also where the host declares the end as a proper one."
-    )
+    on_purpose: bool = option(False, read=flag, help="Also where the host declares the end as a proper one.")
 
 
 @attrs.frozen(eq=False)

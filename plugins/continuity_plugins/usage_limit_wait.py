@@ -66,14 +66,13 @@ class UsageLimitWaitOptions:
     poll: float = option(
         "10min", read=parse_duration, help="Length of a wait where the provider says nothing."
     )
-    margin: float = option(
-        "30s", read=parse_duration, help="Added to guidance that is only approximate."
-    )
+    margin: float = option("30s", read=parse_duration, help="Added to guidance that is only approximate.")
     max_wait: float | None = option(
         "6h",
         read=_duration_or_unlimited,
         tighten=Tighten.LOWER,
-        help='Longest single wait; a longer one that the provider states ends recovery; "unlimited": up to the ceiling.',
+        help="Longest single wait; a longer one that the provider states ends recovery; "
+        '"unlimited": up to the ceiling.',
     )
 
 
