@@ -1,0 +1,109 @@
+"""The group of commands, its global options, and what a user sees of an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from continuity_core._version import __version__
+from continuity_core.cli.lazy_group import LazyCommand, LazyGroup
+from continuity_core.cli.output import PROGRAM, print_error
+from continuity_core.loading.errors import ConfigurationError, OrderError, PluginError
+from continuity_core.observe.log import LEVELS, log_to
+
+COMMANDS = {
+    "config": LazyCommand(
+        "continuity_core.cli.config:config", "Show every setting with its source, and what was not accepted."
+    ),
+    "conformance": LazyCommand(
+        "continuity_core.cli.conformance:conformance", "Play scenarios of faults against a host.", "demo"
+    ),
+    "demo": LazyCommand(
+        "continuity_core.cli.demo:demo", "Play faults against a session without and with continuity.", "demo"
+    ),
+    "explain": LazyCommand(
+        "continuity_core.cli.explain:explain", "Say what a provider's error means and how long to wait."
+    ),
+    "plugins": LazyCommand(
+        "continuity_core.cli.plugins:plugins", "Show the plugins in force, in chain order."
+    ),
+}
+"""Every command. The short helps are the first sentences of the commands' own."""
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="A configuration file; it outranks the project's and your own.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(LEVELS, case_sensitive=False),
+    help="How much of the log goes to standard error (default: warning).",
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.pass_context
+def application(context: click.Context, config: str | None, log_level: str | None) -> None:
+    """Keep AI-agent runs alive.
+
+    Exit status: 0 done; 1 done, and the answer is a bad one; 2 a mistake in what was asked for;
+    130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+        return
+    context.with_resource(log_to(sys.stderr, log_level or "warning"))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; a user's mistake becomes one or two lines on standard error, and status 2."""
+    try:
+        status = application.main(
+            args=None if arguments is None else list(arguments), prog_name=PROGRAM, standalone_mode=False
+        )
+        sys.stdout.flush()
+    except click.UsageError as error:
+        _show_usage_error(error)
+        return 2
+    except click.ClickException as error:
+        print_error(error.format_message())
+        return error.exit_code
+    except ConfigurationError as error:
+        for problem in error.problems:
+            print_error(str(problem))
+        return 2
+    except (PluginError, OrderError) as error:
+        print_error(str(error))
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        print_error("interrupted")
+        return 130
+    except BrokenPipeError:
+        _leave_broken_pipe()
+    return status if type(status) is int else 0
+
+
+def _show_usage_error(error: click.UsageError) -> None:
+    print_error(error.format_message())
+    path = error.ctx.command_path if error.ctx is not None else PROGRAM
+    click.echo(f"Try: {path} --help", err=True)
+
+
+def _leave_broken_pipe() -> NoReturn:
+    """The reader of our output has gone, e.g. ``head``: end without a word, as other programs do.
+
+    Python would otherwise complain once more when it flushes standard output at exit.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(1)
