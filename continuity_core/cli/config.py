@@ -10,7 +10,8 @@ import click
 from continuity_core.cli.loading import config_option, json_option, load_or_exit
 from continuity_core.cli.tables import print_table
 from continuity_core.loading.load import Loaded
-from continuity_core.loading.showing import not_accepted_json, provenance_json, value_text
+from continuity_core.loading.printable import value_text
+from continuity_core.loading.showing import not_accepted_json, provenance_json
 from continuity_core.loading.sources import Provenance
 
 
@@ -33,9 +34,7 @@ def config(config: str | None, as_json: bool) -> None:
         }
         click.echo(json.dumps(document, indent=2, allow_nan=False))
         return
-    print_table(
-        ("key", "value", "source"), [(key, value_text(told.value), str(told)) for key, told in values.items()]
-    )
+    print_table(("key", "value", "source"), [(key, told.text, str(told)) for key, told in values.items()])
     if not_accepted:
         click.echo()
         print_table(

@@ -9,7 +9,7 @@ import click
 from continuity_core.cli.loading import config_option, json_option, load_or_exit
 from continuity_core.cli.tables import print_table
 from continuity_core.loading.plugin_set import PluginRow
-from continuity_core.loading.showing import row_json, value_text
+from continuity_core.loading.showing import row_json
 from continuity_core.loading.sources import Source
 
 
@@ -30,7 +30,7 @@ def plugins(config: str | None, as_json: bool) -> None:
 
 def _line(row: PluginRow) -> tuple[str, ...]:
     changed = [
-        f"{name} = {value_text(told.value)} ({told.where})"
+        f"{name} = {told.text} ({told.where})"
         for name, told in row.options.items()
         if told.source is not Source.DEFAULT
     ]

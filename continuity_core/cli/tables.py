@@ -29,9 +29,9 @@ def _draw(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) ->
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        *(Text(column) for column in columns), box=SIMPLE_HEAD, title=Text(title) if title else None
-    )
+    table = Table(box=SIMPLE_HEAD, title=Text(title) if title else None)
+    for column in columns:
+        table.add_column(Text(column))
     for line in cells:
         table.add_row(*(Text(cell, overflow="fold") for cell in line))
     Console().print(table)

@@ -10,7 +10,7 @@ from continuity_core.engine.settings import Settings
 from continuity_core.loading.errors import Problem
 from continuity_core.loading.selection import Selection
 from continuity_core.loading.sources import KeyPath, Layer, Source
-from continuity_core.loading.suggesting import did_you_mean
+from continuity_core.loading.suggesting import closest
 
 PREFIX = "CONTINUITY_"
 CONFIG_VARIABLE = "CONTINUITY_CONFIG"
@@ -51,10 +51,16 @@ def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Probl
                 Problem(
                     where=variable,
                     what="unknown variable",
-                    mend=did_you_mean(variable, (*CORE_VARIABLES, CONFIG_VARIABLE))
-                    + " A plugin's option is CONTINUITY_<PLUGIN>__<OPTION>.",
+                    mend=_suggestion(variable),
                 )
             )
     if plugins:
         table["plugins"] = plugins
     return Layer(source=Source.ENVIRONMENT, table=table, variables=variables), tuple(problems)
+
+
+def _suggestion(variable: str) -> str:
+    ends = [known.removeprefix(PREFIX) for known in (*CORE_VARIABLES, CONFIG_VARIABLE)]
+    near = closest(variable.removeprefix(PREFIX), ends)
+    rule = "A plugin's option is CONTINUITY_<PLUGIN>__<OPTION>."
+    return f"Did you mean {PREFIX}{near}? {rule}" if near else rule

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from continuity_core.loading.errors import Problem
-from continuity_core.loading.printable import describe_exception, printable
+from continuity_core.loading.printable import describe_exception, printable, value_text
 from continuity_core.loading.sources import Given, NotAccepted, Provenance, Source
 from continuity_core.loading.suggesting import did_you_mean
-from continuity_core.model.options import OPTION_METADATA, OptionInfo, Tighten
+from continuity_core.model.options import OPTION_METADATA, UNLIMITED, OptionInfo, Tighten
 
 T = TypeVar("T")
 
@@ -70,13 +70,16 @@ def resolve(options_class: type[T], given: Mapping[str, Sequence[Given]], table:
     problems: list[Problem] = []
     not_accepted: list[NotAccepted] = []
     fields = {field.alias: field.name for field in attrs.fields(options_class)}  # type: ignore[arg-type]
-    provenance = {name: Provenance(value=getattr(defaults, fields[name])) for name in infos}
+    provenance = {}
+    for name, info in infos.items():
+        value = getattr(defaults, fields[name])
+        provenance[name] = Provenance(value=value, text=_text(value, info))
     for key in given:
         if key not in infos:
             problems.extend(_unknown(key, given[key], infos, table))
     for name, info in infos.items():
-        for value in given.get(name, ()):
-            _assign(name, info, value, table, provenance, problems, not_accepted)
+        for told in given.get(name, ()):
+            _assign(name, info, told, table, provenance, problems, not_accepted)
     options = defaults
     changed = {name: told.value for name, told in provenance.items() if told.source is not Source.DEFAULT}
     try:
@@ -133,7 +136,13 @@ def _assign(
             value = tuple(dict.fromkeys((*below, *value)))
         if value == below:
             return
-    provenance[name] = Provenance(value=value, source=given.source, where=given.where)
+    provenance[name] = Provenance(
+        value=value, text=_text(value, info), source=given.source, where=given.where
+    )
+
+
+def _text(value: object, info: OptionInfo) -> str:
+    return UNLIMITED if value is None and info.tighten is Tighten.LOWER else value_text(value)
 
 
 def is_tighter(value: Any, below: Any, tighten: Tighten | None) -> bool:
@@ -175,7 +184,7 @@ def _unknown(
     what = "unknown option" if table else "unknown key"
     for value in given:
         yield Problem(
-            where=value.where, what=f'{what} "{printable(key, 100)}"', mend=did_you_mean(key, infos)
+            where=value.where, what=f'{what} "{printable(key, 100)}"', mend=did_you_mean(str(key), infos)
         )
 
 

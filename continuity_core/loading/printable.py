@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from enum import Enum
 
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
@@ -50,3 +51,14 @@ def describe_with_place(error: BaseException) -> str:
     if trace is None or place.startswith("<"):
         return describe_exception(error)
     return f"{describe_exception(error)} ({printable(place, 200)}, line {trace.tb_lineno})"
+
+
+def value_text(value: object) -> str:
+    """A value on one line, fit for a terminal; a list without its brackets."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(value_text(item) for item in value) or "(empty)"
+    return "unset" if value is None else printable(value.value if isinstance(value, Enum) else value)

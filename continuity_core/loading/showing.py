@@ -1,4 +1,4 @@
-"""Values as configuration would write them, for people and as JSON."""
+"""Values, rows and refusals as JSON."""
 
 from __future__ import annotations
 
@@ -7,19 +7,7 @@ from enum import Enum
 from typing import Any
 
 from continuity_core.loading.plugin_set import PluginRow
-from continuity_core.loading.printable import printable
 from continuity_core.loading.sources import NotAccepted, Provenance
-
-
-def value_text(value: object) -> str:
-    """A value on one line, fit for a terminal; a list without its brackets."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(value_text(item) for item in value) or "(empty)"
-    return "unset" if value is None else printable(value.value if isinstance(value, Enum) else value)
 
 
 def value_json(value: object) -> Any:

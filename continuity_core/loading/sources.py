@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -12,6 +13,7 @@ import attrs
 KeyPath: TypeAlias = tuple[str, ...]
 """A key and the tables that it lies in, outermost first."""
 
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _NO_VARIABLES: Mapping[KeyPath, str] = MappingProxyType({})
 
 
@@ -47,6 +49,8 @@ class Provenance:
     """A value in force, and where it was said."""
 
     value: Any
+    text: str
+    """The value for people, fit for a terminal."""
     source: Source = Source.DEFAULT
     where: str = ""
     """The file and key, or the variable; empty for a default."""
@@ -65,12 +69,19 @@ class NotAccepted:
     why: str
 
 
+def _copy(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables copied, so that a later change of the caller's changes nothing here."""
+    return MappingProxyType(
+        {key: _copy(value) if isinstance(value, Mapping) else value for key, value in table.items()}
+    )
+
+
 @attrs.frozen(kw_only=True)
 class Layer:
     """All that one source says, as nested tables."""
 
     source: Source
-    table: Mapping[str, Any]
+    table: Mapping[str, Any] = attrs.field(converter=_copy)
     file: str = ""
     """Path of the file, where it is one."""
     variables: Mapping[KeyPath, str] = _NO_VARIABLES
@@ -101,4 +112,4 @@ class Layer:
 
 def dotted(path: KeyPath) -> str:
     """A key's path as TOML writes it."""
-    return ".".join(part if part.replace("-", "").replace("_", "").isalnum() else repr(part) for part in path)
+    return ".".join(part if _BARE_KEY.fullmatch(part) else repr(part) for part in map(str, path))
