@@ -85,6 +85,7 @@ VALID: list[tuple[str, list[dict[str, Any]]]] = [
         ],
     ),
     ("/messages", [USER, {"role": "assistant", "content": [{"type": "text", "text": "words"}]}, NEXT]),
+    ("/messages", [USER, {"role": "system", "content": "be brief"}]),
 ]
 
 INVALID: list[tuple[str, Any, str]] = [
@@ -135,7 +136,8 @@ INVALID: list[tuple[str, Any, str]] = [
         "empty assistant",
     ),
     ("/messages", [USER, {"role": "assistant", "content": "words"}], "assistant last"),
-    ("/messages", [{"role": "system", "content": "x"}], "malformed: a message has the role 'system'"),
+    ("/messages", [{"role": "system", "content": "x"}], "there are no messages but the system's"),
+    ("/messages", [{"role": "robot", "content": "x"}], "malformed: a message has the role 'robot'"),
     ("/messages", [{"role": "user", "content": ["x"]}], "malformed: content must be a list of objects"),
     (
         "/messages",
@@ -159,7 +161,8 @@ def test_a_valid_conversation_is_answered(
 def test_an_invalid_conversation_is_refused_in_the_dialects_own_form(
     server: ThreadedFaultServer, http: httpx2.Client, endpoint: str, messages: Any, problem: str
 ) -> None:
-    response, logged = post(server, http, endpoint, {"model": "m", "max_tokens": 9, "messages": messages})
+    payload = {"model": "m", "max_tokens": 9, "system": "be brief", "messages": messages}
+    response, logged = post(server, http, endpoint, payload)
     assert response.status_code == 400
     body = response.json()
     assert problem in body["error"]["message"]
@@ -264,13 +267,13 @@ def test_an_anthropic_request_is_logged_in_normalised_form(
     }
     _, logged = post(server, http, "/messages", payload)
     assert (logged.dialect, logged.decoded.output_limit) == ("anthropic", 5)
-    assert [message.role for message in logged.messages] == ["system", "user", "assistant", "user"]
-    assert logged.messages[0].text == "SYSTEM"
+    assert [message.role for message in logged.messages] == ["user", "assistant", "user"]
+    assert logged.decoded.instructions == ("SYSTEM",)
     assert logged.user_texts == ("one", "two")
-    assert [json.loads(call.arguments) for call in logged.messages[2].calls] == [
+    assert [json.loads(call.arguments) for call in logged.messages[1].calls] == [
         {"type": "in the input", "n": 1}
     ]
-    assert logged.messages[3].results == (ReceivedResult(call_id="toolu_1", text="RESULT", is_error=True),)
+    assert logged.messages[2].results == (ReceivedResult(call_id="toolu_1", text="RESULT", is_error=True),)
     assert logged.strings == (
         *("one", "THOUGHT", "SIGNATURE", "words", "step", "in the input", "RESULT", "two"),
     )

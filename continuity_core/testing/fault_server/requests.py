@@ -64,6 +64,8 @@ class DecodedRequest:
     """Output tokens that the request allows; ``None`` where it does not say."""
     streams_usage: bool = True
     """Whether a stream is to report its usage."""
+    instructions: tuple[str, ...] = ()
+    """System texts that stand beside the messages, in dialects that have such."""
     messages: tuple[ReceivedMessage, ...] = ()
 
 

@@ -10,11 +10,12 @@ from continuity_core.testing.fault_server.requests import ReceivedMessage
 def conversation_problems(messages: Sequence[ReceivedMessage]) -> tuple[str, ...]:
     """Why a provider would refuse the conversation.
 
-    There must be a message; an assistant message carries text or calls; every call is answered, once and
-    before anything else is said; every result answers such a call; the last message is not the assistant's.
+    There must be a message besides the system's; an assistant message carries text or calls; every call is
+    answered, once and before anything else is said; every result answers such a call; the last message is
+    not the assistant's.
     """
-    if not messages:
-        return ("there are no messages",)
+    if all(message.role == "system" for message in messages):
+        return ("there are no messages but the system's",)
     problems: list[str] = []
     unanswered: dict[str, str] = {}
 

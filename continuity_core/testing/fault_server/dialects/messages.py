@@ -15,6 +15,7 @@ from continuity_core.testing.fault_server.dialects.base import (
 )
 from continuity_core.testing.fault_server.requests import (
     DecodedRequest,
+    MessageRole,
     ReceivedCall,
     ReceivedMessage,
     ReceivedResult,
@@ -30,6 +31,7 @@ _STOP_REASONS = {
     Stop.TOOL_CALLS: "tool_use",
     Stop.CONTENT_FILTER: "refusal",
 }
+_ROLES: Mapping[str, MessageRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _OWN_BLOCK_TYPES = frozenset({"text", "tool_use", "tool_result", "thinking", "redacted_thinking"})
 
 
@@ -40,19 +42,13 @@ class AnthropicMessages:
     endpoint = "/messages"
 
     def decode(self, payload: Mapping[str, Any]) -> DecodedRequest:
-        """Read a request's body; ``system`` becomes a message of that role."""
-        messages = [_message(item) for item in objects(payload.get("messages"), "messages")]
-        system = payload.get("system")
-        if system:
-            texts = text_parts(system)
-            messages.insert(
-                0, ReceivedMessage(role="system", texts=texts, strings=tuple(decoded_strings(system)))
-            )
+        """Read a request's body."""
         return DecodedRequest(
             model=str(payload.get("model", "")),
             stream=payload.get("stream") is True,
             output_limit=whole_number(payload.get("max_tokens")),
-            messages=tuple(messages),
+            instructions=text_parts(payload.get("system")),
+            messages=tuple(_message(item) for item in objects(payload.get("messages"), "messages")),
         )
 
     def plain(self, response: ModelResponse, context: ResponseContext) -> dict[str, Any]:
@@ -160,13 +156,13 @@ def _object(arguments: str) -> dict[str, Any]:
 
 
 def _message(message: Mapping[str, Any]) -> ReceivedMessage:
-    role = message.get("role")
-    if role not in ("user", "assistant"):
-        raise ValueError(f"a message has the role {role!r}")
-    content = message.get("content")
+    role = _ROLES.get(str(message.get("role")))
+    if role is None:
+        raise ValueError(f"a message has the role {message.get('role')!r}")
+    content = message.get("content", [])
     blocks = [] if isinstance(content, str) else objects(content, "content")
     return ReceivedMessage(
-        role="user" if role == "user" else "assistant",
+        role=role,
         texts=text_parts(content),
         calls=tuple(_call(block) for block in blocks if block.get("type") == "tool_use"),
         results=tuple(_result(block) for block in blocks if block.get("type") == "tool_result"),
