@@ -329,7 +329,7 @@ class BaseRun:
         try:
             host = self._with_own_facts(host)
             engine = self._owner.engine
-            verdict = engine.classify(turn, host, self.state)
+            verdict = engine.classify(turn, host, self.state, self._owner.clock.now())
             self._turn, self._verdict = turn, verdict
             self._proposal = self._not_resumed = EMPTY_PROPOSAL
             self._unscheduled = None

@@ -83,10 +83,13 @@ class Engine:
 
     # ---------------------------------------------------------------- what a turn was
 
-    def classify(self, turn: Turn, host: HostFacts, state: RunState) -> Verdict:
+    def classify(
+        self, turn: Turn, host: HostFacts, state: RunState, now: datetime | None = None
+    ) -> Verdict:
         """Say what the turn was: the host's abort, else the first plugin's answer, else the stop reason.
 
-        Where the answer is ``unknown`` the host's own classification stands in.
+        Where the answer is ``unknown`` the host's own classification stands in. ``now`` is what the plugins
+        take for the moment of the turn's end.
         """
         if host.aborted or turn.stop_reason is StopReason.ABORTED:
             return Verdict(cause=_ABORTED)
@@ -97,7 +100,8 @@ class Engine:
             name = link.plugin.name
             if name in state.disabled:
                 continue
-            result = isolated(link, read_cause, turn, self.view(state, name))
+            view = attrs.evolve(self.view(state, name), now=now)
+            result = isolated(link, read_cause, turn, view)
             if result.fault is not None:
                 faults.append(result.fault)
             if result.slow is not None:
@@ -144,7 +148,7 @@ class Engine:
             turn=turn,
             cause=cause,
             host=host,
-            run=self._common_view(state),
+            run=attrs.evolve(self._common_view(state), now=now),
             now=now,
             recent=state.recent,
         )

@@ -41,6 +41,8 @@ class RunView:
     parent: str | None = None
     mode: Mode = Mode.ON
     started_at: datetime
+    now: datetime | None = None
+    """The moment by the run's clock, where a turn is classified or a boundary decided."""
     turns: int = 0
     """Turns that ended in this run."""
     requests: int = 0
