@@ -22,6 +22,7 @@ from continuity_core.engine.strategies import (
     stop_strategy,
     wait_strategy,
 )
+from continuity_core.errors import ErrorRule, classify
 from continuity_core.hookspecs import SPEC_VERSION, hookimpl, hookspec
 from continuity_core.loading.errors import ConfigurationError, PluginError
 from continuity_core.model.boundary import Boundary, Mode, Point, RunView
@@ -89,6 +90,7 @@ __all__ = [
     "Engine",
     "Entry",
     "EntryRef",
+    "ErrorRule",
     "Event",
     "EventKind",
     "Failure",
@@ -139,6 +141,7 @@ __all__ = [
     "__version__",
     "cause_of_turn",
     "choice",
+    "classify",
     "count",
     "count_or_unlimited",
     "delay",

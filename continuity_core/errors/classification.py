@@ -55,12 +55,7 @@ def classify(
     rules: Sequence[ErrorRule] = (),
     timezone: tzinfo = UTC,
 ) -> Cause:
-    """Say what kind of failure this is, how long its provider asks to wait, and why, in one sentence.
-
-    ``now`` (aware; default: the current time) is the moment of the failure, for instants in the text.
-    ``rules`` come before everything else. ``timezone`` is taken for instants that name none.
-    Never raises for any text, and takes linear time.
-    """
+    """See :func:`continuity_core.errors.classify`."""
     evidence = Evidence(failure)
     return _Classifier(evidence, now or datetime.now(UTC), tuple(rules), timezone).verdict()
 

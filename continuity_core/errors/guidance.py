@@ -20,17 +20,11 @@ _PROTO_DELAY = re.compile(r"retry_delay\s?\{\s?(?:seconds: (\d{1,9}))?\s?(?:nano
 _REQUESTS_OR_TOKENS = ("token", "request")
 
 
-def wait_guidance(failure: Failure, *, now: datetime, timezone: tzinfo = UTC) -> tuple[Guidance, ...]:
-    """Every valid statement of the provider on how long to wait, the longest first.
-
-    ``now`` is an aware instant; ``timezone`` is taken for instants that name none, and those count only where
-    nothing better is there. Nothing is guessed at: a number that no unit, field or header marks as a wait is none.
-    """
-    return guidance_of(Evidence(failure), now=now, timezone=timezone)
-
-
-def guidance_of(evidence: Evidence, *, now: datetime, timezone: tzinfo = UTC) -> tuple[Guidance, ...]:
-    """As :func:`wait_guidance`, from evidence that is there already."""
+def guidance_of(
+    failure: Failure | Evidence, *, now: datetime, timezone: tzinfo = UTC
+) -> tuple[Guidance, ...]:
+    """Every valid statement on how long to wait, the longest first."""
+    evidence = failure if isinstance(failure, Evidence) else Evidence(failure)
     header = _retry_header(evidence, now)
     told = list(_announced(evidence, now, timezone))
     hints = [header] if header is not None else []

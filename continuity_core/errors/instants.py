@@ -244,7 +244,10 @@ def _read_clock(text: str, position: int, parts: _Parts) -> int | None:
     if meridiem is None and hour_word is None and bare_hour is not None:
         return None
     clock = _clock(
-        int(hour or bare_hour), int(minute or 0), int(second or 0), None if meridiem is None else meridiem.group(1)
+        int(hour or bare_hour),
+        int(minute or 0),
+        int(second or 0),
+        None if meridiem is None else meridiem.group(1),
     )
     if clock is None:
         return None

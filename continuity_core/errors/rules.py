@@ -8,9 +8,6 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from continuity_core.errors.durations import read_duration
-from continuity_core.errors.matching import Phrase
-from continuity_core.errors.normalising import flat
 from continuity_core.model.cause import CauseKind, Guidance
 
 RuleSyntax: TypeAlias = Literal["literal", "re2"]
@@ -83,6 +80,9 @@ def first_rule(rules: Sequence[ErrorRule], text: str) -> ErrorRule | None:
 
 
 def _matcher(pattern: str, syntax: RuleSyntax) -> Callable[[str], bool]:
+    from continuity_core.errors.matching import Phrase
+    from continuity_core.errors.normalising import flat
+
     if syntax == "literal":
         return Phrase.literal(flat(pattern)).matches
     try:
@@ -102,7 +102,9 @@ def _guidance(wait: str | float | None) -> Guidance | None:
     if wait is None:
         return None
     if isinstance(wait, str):
-        text = flat(wait)
+        from continuity_core.errors.durations import read_duration
+
+        text = wait.strip().lower()
         duration = read_duration(text, 0)
         if duration is None or duration.end != len(text):
             raise ValueError(f"an error rule's wait is a duration such as '90s' or '1h30m', not {wait!r}")
