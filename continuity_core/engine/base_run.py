@@ -104,7 +104,7 @@ class BaseRun:
         self._host = NO_FACTS
         self._proposal: Proposal = EMPTY_PROPOSAL
         self._not_resumed: Proposal = EMPTY_PROPOSAL
-        self._unscheduled: RunState | None = None
+        self._scheduled: tuple[RunState, Proposal, HeldWait] | None = None
         self._input: InputKind | None = None
         self._aborted = False
         self._outcome = RunOutcome.RUNNING
@@ -242,12 +242,12 @@ class BaseRun:
 
     def unscheduled(self, why: str) -> None:
         """The host could not schedule the resume that it was just asked for: nothing is charged for it."""
-        if self._unscheduled is None:
+        if self._scheduled is None:
             raise RunError(f"no resume of run {self.id} is pending that could be taken back")
-        before, self._unscheduled = self._unscheduled, None
-        self._give_back(before)
-        self._become(before)
-        self._not_resumed = attrs.evolve(self._proposal, no_resume=why)
+        (before, proposal, held), self._scheduled = self._scheduled, None
+        self._not_resumed = attrs.evolve(proposal, resume=None, no_resume=why)
+        restored = self._owner.engine.apply(before, self._not_resumed, Outcome.REFUSED, held)
+        self._become(restored, charge_parents=True)
         LOG.warning("run %s: the host did not schedule the resume: %s", self.id, printable(why))
 
     # ---------------------------------------------------------------- before every request
@@ -255,7 +255,7 @@ class BaseRun:
     def project(self, entries: Sequence[Entry]) -> ProjectionResult:
         """What of ``entries`` is sent in the next request, and how. Call it before every request."""
         self._input = None
-        self._unscheduled = None
+        self._scheduled = None
         engine = self._owner.engine
         if engine.settings.mode is Mode.OBSERVE:
             return ProjectionResult(entries=tuple(entries))
@@ -293,9 +293,9 @@ class BaseRun:
             self._emit(EventKind.RUN_SETTLED, self._settled_details)
         report = self.report()
         whole = self._outcome in (RunOutcome.COMPLETED, RunOutcome.ABORTED, RunOutcome.RUNNING)
-        if not whole:
+        if not whole and self.mode is Mode.ON:
             LOG.warning("%s", report)
-            if self._owner.engine.settings.incomplete is Incomplete.RAISE and self.mode is Mode.ON:
+            if self._owner.engine.settings.incomplete is Incomplete.RAISE:
                 raise IncompleteRun(report, self._turn) from error
         return report
 
@@ -332,7 +332,7 @@ class BaseRun:
             verdict = engine.classify(turn, host, self.state, self._owner.clock.now())
             self._turn, self._verdict = turn, verdict
             self._proposal = self._not_resumed = EMPTY_PROPOSAL
-            self._unscheduled = None
+            self._scheduled = None
             self._become(engine.note(turn, verdict.cause, self.state))
             self._take_note(verdict.faults, verdict.slow)
             return (yield from self._at(Point.TURN_ENDED, engine, host))
@@ -366,7 +366,9 @@ class BaseRun:
             held, ended_by = yield from self._hold(decided, clock)
         proposal, outcome = self._outcome_of(decided.proposal, ended_by)
         self._become(engine.apply(self.state, proposal, outcome, held), charge_parents=True)
-        result = self._result(proposal, outcome, before)
+        result = _result(proposal, outcome)
+        if result.resume:
+            self._scheduled = (before, proposal, held)
         self._conclude(boundary, proposal, result, held, before, engine)
         return result
 
@@ -424,23 +426,6 @@ class BaseRun:
         if proposal.resume is None:
             return proposal, Outcome.REFUSED if proposal.no_resume is not None else Outcome.NONE
         return proposal, Outcome.DEFERRED if proposal.resume_at_settle else Outcome.SCHEDULED
-
-    def _result(self, proposal: Proposal, outcome: Outcome, before: RunState) -> BoundaryResult:
-        if proposal is EMPTY_PROPOSAL and outcome is Outcome.NONE:
-            return NOTHING
-        halt = proposal.halt
-        end_run = halt.decision.reason if halt is not None and halt.decision.end_run else None
-        if outcome is not Outcome.SCHEDULED:
-            return BoundaryResult(outcome=outcome, proposal=proposal, end_run=end_run)
-        self._unscheduled = before
-        return BoundaryResult(
-            resume=True,
-            edits={ref: said.decision for ref, said in proposal.edits.items()},
-            adjust=None if proposal.adjust is None else proposal.adjust.decision,
-            end_run=end_run,
-            outcome=outcome,
-            proposal=proposal,
-        )
 
     def _conclude(
         self,
@@ -508,10 +493,6 @@ class BaseRun:
             if self._parent is not None:
                 self._parent._charge_for_child(resumes, held)
 
-    def _give_back(self, before: RunState) -> None:
-        if self._parent is not None:
-            self._parent._charge_for_child(before.resumes - self.state.resumes, 0.0)
-
     def _take_note(self, faults: Sequence[PluginFault], slow: Sequence[SlowCall]) -> None:
         for fault in faults:
             self._recorder.log_fault(fault)
@@ -564,3 +545,20 @@ class BaseRun:
     def is_left_out(self, entry: EntryRef) -> bool:
         """Whether the session already leaves this entry out."""
         return isinstance(self.state.session.edits.get(entry), Omit)
+
+
+def _result(proposal: Proposal, outcome: Outcome) -> BoundaryResult:
+    if proposal is EMPTY_PROPOSAL and outcome is Outcome.NONE:
+        return NOTHING
+    halt = proposal.halt
+    end_run = halt.decision.reason if halt is not None and halt.decision.end_run else None
+    if outcome is not Outcome.SCHEDULED:
+        return BoundaryResult(outcome=outcome, proposal=proposal, end_run=end_run)
+    return BoundaryResult(
+        resume=True,
+        edits={ref: said.decision for ref, said in proposal.edits.items()},
+        adjust=None if proposal.adjust is None else proposal.adjust.decision,
+        end_run=end_run,
+        outcome=outcome,
+        proposal=proposal,
+    )

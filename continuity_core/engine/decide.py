@@ -52,6 +52,8 @@ from continuity_core.model.stop_reason import StopReason
 from continuity_core.model.turn import ToolCall, Turn, TurnFacts
 from continuity_core.model.turn_cause import cause_of_turn
 
+_WAS_NOT_ON = "recovery was not on when the turn ended"
+
 _ABORTED = Cause(kind=CauseKind.CANCELLED, why="The user aborted the run.", rule="host_aborted")
 
 
@@ -131,7 +133,7 @@ class Engine:
             streak=streak,
             recent=(*state.recent[-(RECENT_TURNS - 1) :], facts),
             turn_waited=False,
-            turn_refused=None,
+            turn_refused=None if self.settings.mode is Mode.ON else _WAS_NOT_ON,
         )
         return end_windows(cause.kind, state)
 
@@ -192,6 +194,8 @@ class Engine:
                 proposal, resume=None, no_resume=other_work, superseded=host.pending_input is not None
             )
         native_first = boundary.point is Point.TURN_ENDED and goes_native_first(boundary)
+        if native_first:
+            proposal = _without_edits(proposal)
         goes_on = host.retry_follows is True and boundary.point is Point.TURN_ENDED
         if proposal.resume is None and not goes_on:
             return proposal
@@ -248,11 +252,9 @@ class Engine:
         state = self._count_wait(state, proposal, held)
         for name in proposal.exhausted:
             state = close_exhausted(name, state)
-        committed = self._committed(proposal, outcome)
+        committed = _committed(proposal, outcome)
         changes: dict[str, object] = {}
-        memory = {
-            name: value for name, value in proposal.memory.items() if any(b.plugin == name for b in committed)
-        }
+        memory = {name: value for name, value in proposal.memory.items() if name in committed}
         if memory:
             changes["memory"] = {**state.memory, **memory}
         if proposal.halt is not None and state.halted is None:
@@ -260,13 +262,13 @@ class Engine:
         disabled = {fault.plugin for fault in proposal.faults if fault.disables}
         if disabled:
             changes["disabled"] = state.disabled | disabled
-        if proposal.possible_at is not None:
+        cut_short = proposal.hold_seconds > 0 and not held.completed
+        if proposal.possible_at is not None or cut_short:
             changes["turn_refused"] = proposal.no_resume
         if outcome is Outcome.SCHEDULED and proposal.injections:
             texts = {said.plugin: Injection(text=said.decision.text) for said in proposal.injections}
             changes["injections"] = {**state.injections, **texts}
-        names = {bundle.plugin for bundle in committed}
-        edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in names}
+        edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in committed}
         if edits:
             changes["session"] = state.session.with_edits(edits)
         if changes:
@@ -297,14 +299,6 @@ class Engine:
             held=state.held + held.seconds,
             turn_waited=state.turn_waited or held.completed,
         )
-
-    def _committed(self, proposal: Proposal, outcome: Outcome) -> tuple[Bundle, ...]:
-        """The bundles whose edits and memory count: an edit only with the resume that needs it."""
-        if outcome is Outcome.SCHEDULED or (outcome is Outcome.SUPERSEDED and proposal.superseded):
-            return proposal.bundles
-        if outcome in (Outcome.DEFERRED, Outcome.CANCELLED):
-            return ()
-        return tuple(bundle for bundle in proposal.bundles if bundle.resume is None)
 
     # ---------------------------------------------------------------- views and look-ups
 
@@ -420,6 +414,25 @@ def facts_of(turn: Turn, cause: Cause) -> TurnFacts:
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _committed(proposal: Proposal, outcome: Outcome) -> frozenset[str]:
+    """The plugins whose edits and memory count: those of a resume only where it, or other work, goes on."""
+    goes_on = outcome is Outcome.SCHEDULED or (outcome is Outcome.SUPERSEDED and proposal.superseded)
+    return frozenset(bundle.plugin for bundle in proposal.bundles if goes_on or bundle.resume is None)
+
+
+def _without_edits(proposal: Proposal) -> Proposal:
+    """The proposal while the host's own recovery goes first: it needs the broken turn where it is."""
+    if not proposal.edits:
+        return proposal
+    why = "the host's own recovery goes first"
+    dropped = tuple(
+        Dropped(bundle.plugin, "edits", why)
+        for bundle in proposal.bundles
+        if bundle.resume is None and any(said.plugin == bundle.plugin for said in proposal.edits.values())
+    )
+    return attrs.evolve(proposal, edits=EMPTY_PROPOSAL.edits, dropped=proposal.dropped + dropped)
 
 
 def _other_work(host: HostFacts) -> str | None:

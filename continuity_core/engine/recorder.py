@@ -30,6 +30,8 @@ class Recorder:
     run: str
     on_event: Callable[[Event], None] | None = None
     events: deque[Event] = attrs.field(factory=lambda: deque(maxlen=KEPT_EVENTS))
+    _left_out: set[str] = attrs.field(factory=set)
+    """Observers whose results were wrong: they are not asked again in this run."""
     _named: set[str] = attrs.field(factory=set)
     """Plugins whose faults were already logged: each is named once a run."""
 
@@ -50,9 +52,18 @@ class Recorder:
             except Exception:
                 LOG.exception("on_event raised; the run goes on")
         for link in observers:
+            if link.plugin.name in self._left_out:
+                continue
             result = isolated(link, read_nothing, event, view(link.plugin.name))
             if result.fault is not None:
-                self.log_fault(result.fault)
+                self._note_fault(result.fault, at)
+
+    def _note_fault(self, fault: PluginFault, at: datetime) -> None:
+        """Record the fault of an observer, without asking observers again."""
+        self.log_fault(fault)
+        if fault.disables:
+            self._left_out.add(fault.plugin)
+        self.emit(EventKind.PLUGIN_FAULT, at, self.fault_details(fault), (), _no_view)
 
     def log_fault(self, fault: PluginFault) -> None:
         """Name a plugin's mistake in the log, once a run and hook."""
@@ -90,3 +101,7 @@ class Recorder:
     def dropped_details(dropped: Dropped) -> dict[str, JSONValue]:
         """The keys of an ``edit_refused`` event, and of an entry of ``dropped``."""
         return {"plugin": dropped.plugin, "what": dropped.what, "why": printable(dropped.why)}
+
+
+def _no_view(plugin: str) -> RunView:
+    raise AssertionError(f"no observer is asked, so {plugin} needs no view")
