@@ -171,12 +171,12 @@ def _sent_back(block: _WireBlock) -> dict[str, Any] | None:
                 return None
             return {**block.start, "thinking": block.joined("thinking"), "signature": signature}
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
-            return {**block.start, "input": _object(block.arguments)}
+            return {**block.start, "input": arguments_object(block.arguments)}
         case _:
             return dict(block.start)
 
 
-def _object(arguments: str) -> dict[str, Any]:
+def arguments_object(arguments: str) -> dict[str, Any]:
     """Arguments as the object that a request needs; broken ones become an empty one."""
     try:
         value = json.loads(arguments)
