@@ -49,3 +49,14 @@ def log_to(stream: TextIO, level: str = "warning") -> Iterator[logging.Handler]:
     finally:
         LOGGER.setLevel(before)
         LOGGER.removeHandler(handler)
+
+
+@contextmanager
+def only_from(level: str) -> Iterator[None]:
+    """Keep what is less than ``level`` out of the log ``continuity`` while the block runs."""
+    before = LOGGER.level
+    LOGGER.setLevel(level.upper())
+    try:
+        yield
+    finally:
+        LOGGER.setLevel(before)
