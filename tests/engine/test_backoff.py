@@ -44,16 +44,35 @@ def test_the_clamp_comes_after_jitter() -> None:
     assert all(delay(jitter, 1, cap=10) <= 10 for _ in range(200))
 
 
-def test_a_strategy_may_read_the_outcome() -> None:
-    strategy = tenacity.wait_exception(lambda error: 7.0 if isinstance(error, TimeoutError) else 1.0)
+def by_error(error: BaseException) -> float:
+    return 7.0 if isinstance(error, TimeoutError) else 1.0
+
+
+def by_outcome(state: tenacity.RetryCallState) -> float:
+    """Does by hand what ``wait_exception`` does, which tenacity has since 9.1."""
+    if state.outcome is None:
+        raise RuntimeError("called before the outcome was set")
+    error = state.outcome.exception()
+    assert error is not None
+    return by_error(error)
+
+
+READERS_OF_OUTCOMES: list[Callable[[tenacity.RetryCallState], float]] = [by_outcome]
+if hasattr(tenacity, "wait_exception"):
+    READERS_OF_OUTCOMES.append(tenacity.wait_exception(by_error))
+
+
+@pytest.mark.parametrize("strategy", READERS_OF_OUTCOMES)
+def test_a_strategy_may_read_the_outcome(strategy: Callable[[tenacity.RetryCallState], float]) -> None:
     assert delay(strategy, 1, cap=60, outcome=TimeoutError("slow")) == 7
     assert delay(strategy, 1, cap=60, outcome=ValueError("bad")) == 1
 
 
+@pytest.mark.parametrize("strategy", READERS_OF_OUTCOMES)
 def test_a_strategy_that_needs_an_outcome_waits_to_the_cap_without_one(
-    caplog: pytest.LogCaptureFixture,
+    strategy: Callable[[tenacity.RetryCallState], float], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert delay(tenacity.wait_exception(lambda _: 1.0), 1, cap=60) == 60
+    assert delay(strategy, 1, cap=60) == 60
     assert "failed, waiting 60 s" in caplog.text
 
 
