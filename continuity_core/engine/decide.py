@@ -263,7 +263,7 @@ class Engine:
         if disabled:
             changes["disabled"] = state.disabled | disabled
         cut_short = proposal.hold_seconds > 0 and not held.completed
-        if proposal.possible_at is not None or cut_short:
+        if proposal.wait_refused or cut_short:
             changes["turn_refused"] = proposal.no_resume
         if outcome is Outcome.SCHEDULED and proposal.injections:
             texts = {said.plugin: Injection(text=said.decision.text) for said in proposal.injections}

@@ -74,7 +74,7 @@ def join(
 def without_resumes(
     proposal: Proposal, why: str, now: datetime, possible_at: datetime | None = None
 ) -> Proposal:
-    """The proposal after every bundle that asks for a resume fell."""
+    """The proposal after every bundle that asks for a resume fell, since its wait cannot be held."""
     falls = [bundle for bundle in proposal.bundles if bundle.resume is not None]
     joined = join(
         [bundle for bundle in proposal.bundles if bundle.resume is None],
@@ -83,7 +83,7 @@ def without_resumes(
         faults=proposal.faults,
         exhausted=proposal.exhausted,
     )
-    return attrs.evolve(joined, no_resume=why, possible_at=possible_at)
+    return attrs.evolve(joined, no_resume=why, possible_at=possible_at, wait_refused=True)
 
 
 def describe(bundle: Bundle) -> str:

@@ -101,6 +101,8 @@ class Proposal:
     """Why a resume that was proposed does not happen."""
     possible_at: datetime | None = None
     """When a resume would have been possible, where a stated wait reaches too far."""
+    wait_refused: bool = False
+    """A wait cannot be held: the turn is not resumed before settling either."""
     exhausted: tuple[str, ...] = ()
     """Windows that had no wait left for this turn, as ``plugin.budget``."""
     superseded: bool = False
