@@ -89,8 +89,8 @@ def rich_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], titl
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
-    for name in header:
-        table.add_column(Text(name), overflow="fold")
+    for number, name in enumerate(header):
+        table.add_column(Text(name), overflow="fold", no_wrap=number == 0)
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table

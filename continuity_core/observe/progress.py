@@ -28,7 +28,7 @@ def spoken_duration(seconds: float) -> str:
 
 
 def line_of(event: Event) -> str | None:
-    """What the event means, in one line without control characters; ``None`` where there is nothing to tell."""
+    """What the event means, in one printable line; ``None`` where there is nothing to tell."""
     data: dict[str, Any] = dict(event.data)
     match event.kind:
         case EventKind.BOUNDARY:

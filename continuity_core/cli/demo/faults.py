@@ -50,7 +50,7 @@ FAULTS = (
         recovered_by="length-resume",
     ),
     Fault(
-        name="output-cap-in-tool-call",
+        name="cap-in-tool-call",
         what="the output cap cuts the second of two tool calls",
         dialect="anthropic",
         script=(
@@ -74,7 +74,7 @@ FAULTS = (
         recovered_by="stream-recovery",
     ),
     Fault(
-        name="overload-in-stream",
+        name="overload",
         what="the stream ends in an error event: overloaded",
         dialect="anthropic",
         script=(

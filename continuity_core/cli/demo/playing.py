@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -59,11 +60,8 @@ class Played:
 
 def load_clients() -> None:
     """Import the SDKs now, so that no play is charged for it."""
-    import anthropic
-    import openai
-
-    assert anthropic.AsyncAnthropic
-    assert openai.AsyncOpenAI
+    for package in ("anthropic", "openai"):
+        importlib.import_module(package)
 
 
 async def play(
@@ -128,7 +126,7 @@ def is_whole(fault: Fault, outcome: SessionOutcome, calls: list[Mapping[str, Any
 def in_words(fault: Fault, outcome: SessionOutcome, calls: list[Mapping[str, Any]], *, ok: bool) -> str:
     """What the caller got."""
     if ok:
-        return "the whole answer"
+        return "whole answer"
     if any(call not in fault.calls for call in calls):
         return "a truncated call was executed"
     if outcome.failure is not None:
@@ -136,8 +134,8 @@ def in_words(fault: Fault, outcome: SessionOutcome, calls: list[Mapping[str, Any
         return f"error {status}" if status is not None and status >= 400 else "an error"
     if outcome.turn is not None and outcome.turn.tool_calls:
         if outcome.stop_reason is StopReason.LENGTH:
-            return "no answer: the calls were cut"
-        return "no answer after the tool's results"
+            return "no answer, calls cut"
+        return "no answer after the tool"
     return "half an answer" if outcome.text else "an empty answer"
 
 

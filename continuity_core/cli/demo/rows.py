@@ -15,7 +15,7 @@ from continuity_core.observe.progress import spoken_duration
 if TYPE_CHECKING:
     from continuity_core.continuity import Continuity
 
-HEADER = ("fault", "without continuity", "with continuity", "requests", "waits")
+HEADER = ("fault", "without", "with continuity", "requests", "waits")
 
 
 @attrs.frozen(kw_only=True)
@@ -63,7 +63,7 @@ class Row:
             said = f"not recovered: {self.off}"
         elif not with_.ok:
             said = f"NOT RECOVERED: {said}" + (f" ({with_.not_resumed})" if with_.not_resumed else "")
-        waits = f"{len(with_.waits)} ({spoken_duration(sum(with_.waits))})" if with_.waits else "-"
+        waits = " + ".join(map(spoken_duration, with_.waits)) or "-"
         return (
             self.fault.name,
             without.outcome,
@@ -106,7 +106,7 @@ def why_off(fault: Fault, continuity: Continuity) -> str | None:
             break
     else:
         return f"{fault.recovered_by} is not loaded"
-    if settings.max_resumes == 0 and fault.recovered_by != "usage-limit-wait":
+    if settings.max_resumes == 0:
         return "max_resumes is 0"
     for option in _SWITCHES:
         if option in row.options and row.options[option].value == 0:

@@ -15,6 +15,8 @@ from continuity_core.cli.demo.view import LiveView, PlainView, SilentView, View,
 from continuity_core.cli.options import config_file, log_level
 from continuity_core.cli.output import console, foreign, print_json, print_table
 from continuity_core.continuity import Continuity
+from continuity_core.loading.plugin_set import PluginRow
+from continuity_core.loading.selection import BUNDLED_DISTRIBUTION
 from continuity_core.model.events import Event
 from continuity_core.observe.log import only_from
 from continuity_core.observe.progress import line_of
@@ -84,17 +86,15 @@ async def play_all(faults: Sequence[Fault], continuity: Continuity, view: View) 
 def _introduce(continuity: Continuity) -> None:
     click.echo("A provider on this machine fails on purpose; nothing leaves the machine.")
     click.echo(f"Waits run {SPEED} times as fast: 8 minutes take a second.")
-    names = ", ".join(
-        f"{foreign(row.name, 100)}{f' ({foreign(row.distribution, 100)})' if _is_foreign(row.distribution) else ''}"
-        for row in continuity.plugins.table
-        if row.state == "on"
-    )
-    click.echo(f"Plugins in force: {names or 'none'}")
+    on = [_named(row) for row in continuity.plugins.table if row.state == "on"]
+    click.echo(f"Plugins in force: {', '.join(on) or 'none'}")
     for row in continuity.plugins.table:
         if row.state != "on":
             click.echo(f"Not in force: {foreign(row.name, 100)}, {foreign(row.state)}")
     click.echo()
 
 
-def _is_foreign(distribution: str | None) -> bool:
-    return distribution is not None and distribution != "continuity-core"
+def _named(row: PluginRow) -> str:
+    name = foreign(row.name, 100)
+    is_bundled = row.distribution in (None, BUNDLED_DISTRIBUTION)
+    return name if is_bundled else f"{name} ({foreign(row.distribution, 100)})"
