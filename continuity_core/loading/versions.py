@@ -114,12 +114,12 @@ class Requirement:
                     f"{part.strip()!r} in {text!r} is no comparison such as >=1.2 (>=, <=, ==, !=, ~=, >, <)"
                 )
             try:
-                key = version_key(limit["version"])
+                version_key(limit["version"])
             except ValueError as error:
                 raise ValueError(f"{text!r}: {error}") from None
             if limit["comparison"] == "~=" and "." not in limit["version"]:
                 raise ValueError(
-                    f"{text!r}: ~= needs a version of two numbers or more, such as ~=1.{key[1][0]}"
+                    f"{text!r}: ~= needs a version of two numbers or more, such as ~={limit['version']}.0"
                 )
             limits.append(Limit(limit["comparison"], limit["version"]))
         return cls(match["name"], tuple(limits))

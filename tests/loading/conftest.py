@@ -1,0 +1,73 @@
+"""A folder that stands for the installed distributions, and one for a project's files."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from textwrap import dedent
+
+import attrs
+import pytest
+
+BUNDLED = {
+    "projection-redaction": "continuity_plugins.projection_redaction:ProjectionRedaction",
+    "stream-recovery": "continuity_plugins.stream_recovery:StreamRecovery",
+    "tool-tail": "continuity_plugins.tool_tail:ToolTail",
+}
+
+
+@attrs.frozen
+class Site:
+    """Distributions as an installer would leave them: metadata, entry points, modules."""
+
+    folder: Path
+
+    def install(
+        self,
+        distribution: str,
+        plugins: Mapping[str, str],
+        modules: Mapping[str, str] | None = None,
+        version: str = "1.0",
+    ) -> None:
+        """Install one; ``plugins`` are its entry points, ``modules`` the source of each of its modules."""
+        metadata = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+        )
+        lines = "".join(f"{name} = {target}\n" for name, target in plugins.items())
+        (metadata / "entry_points.txt").write_text(f"[continuity]\n{lines}")
+        for name, source in (modules or {}).items():
+            (self.folder / f"{name}.py").write_text(dedent(source))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Only what is installed here is found; three bundled plugins are there from the start."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    distributions = importlib.metadata.distributions
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: distributions(path=[str(folder)]))
+    installed = Site(folder)
+    installed.install("continuity-core", BUNDLED, version="0.1.0")
+    before = set(sys.modules)
+    yield installed
+    for name in set(sys.modules) - before:
+        if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Writes a file below the test's folder, and gives its path."""
+
+    def write_file(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return path
+
+    return write_file
