@@ -22,6 +22,7 @@ from continuity_core.model.failure import Failure
 USAGE_WINDOW_SECONDS = 900.0
 """A stated wait longer than this makes a limit of vague wording a usage window."""
 
+_GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
 _GUIDED = frozenset(
     {CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT, CauseKind.TRANSIENT, CauseKind.CONTEXT_OVERFLOW}
 )
@@ -112,11 +113,12 @@ class _Classifier:
         return None
 
     def cancellation(self) -> _Verdict | None:
-        for name in self.evidence.exception_names:
-            if name in CANCELLATIONS:
-                return _Verdict(
-                    CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
-                )
+        # Only the outermost type counts: on asyncio every timeout is caused by a CancelledError.
+        name = next((name for name in self.evidence.exception_names if name not in _GROUPS), "")
+        if name in CANCELLATIONS:
+            return _Verdict(
+                CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
+            )
         return self._worded(
             "cancelled", elsewhere.CANCELLED, CauseKind.CANCELLED, "the user or the caller stopped it"
         )
