@@ -1,0 +1,56 @@
+"""The drivers by name; each is imported only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import cast
+
+import attrs
+
+from continuity_core.loading.suggesting import did_you_mean
+from continuity_core.model.masking import printable
+from continuity_core.testing.conformance.host import ConformanceHost
+
+
+@attrs.frozen
+class Driver:
+    """Where a driver is, and the extra of the distribution that brings its host."""
+
+    target: str
+    """``module:class``; the class is called without arguments."""
+    extra: str
+
+
+DRIVERS: Mapping[str, Driver] = {
+    "reference": Driver("continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo"),
+}
+
+
+class HostError(ValueError):
+    """There is no such host here; the message says what to do."""
+
+
+def load_host(name: str) -> ConformanceHost:
+    """The driver of that name, or the one at ``module:class``. Raises :class:`HostError`."""
+    driver = DRIVERS.get(name)
+    if driver is None:
+        if ":" not in name:
+            raise HostError(
+                f"there is no host named {printable(name, 80)!r}. {did_you_mean(name, DRIVERS)} "
+                "A driver of your own is named as module:class."
+            )
+        driver = Driver(name, "")
+    module, _, attribute = driver.target.partition(":")
+    try:
+        made = getattr(importlib.import_module(module), attribute)()
+    except ModuleNotFoundError as error:
+        raise HostError(_missing(name, driver, error)) from error
+    except AttributeError as error:
+        raise HostError(f"host {printable(name, 80)}: {printable(str(error), 300)}") from error
+    return cast(ConformanceHost, made)
+
+
+def _missing(name: str, driver: Driver, error: ModuleNotFoundError) -> str:
+    mend = f"pip install 'continuity-core[{driver.extra}]'" if driver.extra else "is it on the path?"
+    return f"host {printable(name, 80)} needs the package {error.name}: {mend}"
