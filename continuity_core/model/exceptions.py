@@ -40,7 +40,8 @@ def describe(exc: BaseException) -> Description:
     headers: tuple[tuple[str, str], ...] = ()
     messages: list[str] = []
     for one in chain:
-        text = _text_of(one)
+        # A cancellation behind another error is how an event loop ends a timeout; its words are the loop's.
+        text = _text_of(one) if one is exc or isinstance(one, Exception) else ""
         if text and not any(text in other for other in messages):
             messages.append(text)
         status = status if status is not None else _status_of(one)
