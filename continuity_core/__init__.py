@@ -9,8 +9,8 @@ from continuity_core.engine.attempts import Attempt, AttemptError
 from continuity_core.engine.backoff import delay, should_stop
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.clock import SYSTEM_CLOCK, Clock, Deadline, SystemClock
-from continuity_core.engine.decide import Engine
 from continuity_core.engine.durations import parse_duration
+from continuity_core.engine.engine import Engine
 from continuity_core.engine.project import ProjectionResult
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run, SyncRun

@@ -16,7 +16,7 @@ import attrs
 from continuity_core.engine.base_run import BaseRun, RunError
 from continuity_core.engine.chain import Chain
 from continuity_core.engine.clock import SYSTEM_CLOCK, Clock
-from continuity_core.engine.decide import Engine
+from continuity_core.engine.engine import Engine
 from continuity_core.engine.run import Run, SyncRun
 from continuity_core.engine.session import Session
 from continuity_core.engine.settings import Settings
@@ -185,8 +185,8 @@ class Continuity:
             if found.active is not None:
                 raise RunError(
                     f"session {found.id!r} has the run {found.active.id} going on: settle it first "
-                    "(run.settled(), or `with continuity.start_run(...) as run`), or start the run in a session "
-                    "of its own"
+                    "(run.settled(), or `with continuity.start_run(...) as run`), or start the run in a "
+                    "session of its own"
                 )
             if restored is not None:
                 found.state = restored.session

@@ -12,8 +12,10 @@ import attrs
 
 from continuity_core.engine.budgets import NO_PARENT, Allowance, left_of_ceilings
 from continuity_core.engine.chain import SlowCall
+from continuity_core.engine.classify import Verdict
 from continuity_core.engine.clock import Clock, Deadline
-from continuity_core.engine.decide import Decided, Engine, Verdict
+from continuity_core.engine.decide import Decided
+from continuity_core.engine.engine import Engine
 from continuity_core.engine.explain import boundary_details
 from continuity_core.engine.hold import HoldOutcome
 from continuity_core.engine.project import ProjectionResult, anchored, project, without_artefacts
@@ -515,7 +517,7 @@ class BaseRun:
             self._owner.clock.now(),
             details,
             engine.chain.observe,
-            lambda plugin: engine.view(self.state, plugin),
+            lambda plugin: engine.view(self.state, plugin, self._owner.clock.now()),
         )
 
     def _log_wait(self, seconds: float, length: float, why: str) -> None:

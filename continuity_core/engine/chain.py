@@ -44,14 +44,8 @@ class Link:
     plugin: RegisteredPlugin
     rank: int
     hook: str
-    function: Callable[..., object]
-    takes: tuple[bool, ...]
-    """Which of the specification's parameters it wants, in order."""
-
-    def call(self, *arguments: object) -> object:
-        """Call it with those of the hook's arguments that it takes."""
-        taken = (argument for argument, wanted in zip(arguments, self.takes, strict=True) if wanted)
-        return self.function(*taken)
+    call: Callable[..., object]
+    """The implementation, taking all of the specification's arguments in order."""
 
 
 class WrongResultError(TypeError):
@@ -62,13 +56,13 @@ class TooManyDecisionsError(ValueError):
     """A hook returned more decisions than one call may."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class CallResult:
     """What came of one call: a value, or a fault."""
 
     value: Any = None
-    fault: PluginFault | None = None
-    slow: SlowCall | None = None
+    faults: tuple[PluginFault, ...] = ()
+    slow: tuple[SlowCall, ...] = ()
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -96,8 +90,7 @@ class Chain:
                     plugin=plugins[ranks[id(impl.plugin)]],
                     rank=ranks[id(impl.plugin)],
                     hook=f"continuity_{hook}",
-                    function=impl.function,
-                    takes=tuple(name in impl.argnames for name in parameters),
+                    call=_taking_all(impl.function, impl.argnames, parameters),
                 )
                 for impl in caller.get_hookimpls()
                 if id(impl.plugin) in ranks
@@ -113,6 +106,10 @@ class Chain:
             project=links("project"),
             observe=links("observe"),
         )
+
+    def plugin(self, name: str) -> RegisteredPlugin:
+        """The plugin of this name."""
+        return next(plugin for plugin in self.plugins if plugin.name == name)
 
     def without(self, names: frozenset[str]) -> Chain:
         """The chain without these plugins; their ranks stay as they are."""
@@ -132,25 +129,38 @@ class Chain:
         )
 
 
-def isolated(link: Link, read: Callable[[Link, object], Any], *arguments: object) -> CallResult:
-    """Call a link and read its result; every mistake becomes a fault.
+def _taking_all(
+    function: Callable[..., object], taken: Sequence[str], parameters: Sequence[str]
+) -> Callable[..., object]:
+    """The function as one that takes every parameter of its specification."""
+    if tuple(taken) == tuple(parameters):
+        return function
+    places = tuple(parameters.index(name) for name in taken)
+    return lambda *arguments: function(*(arguments[place] for place in places))
+
+
+def isolated(link: Link, read: Callable[[Link, object], Any], *arguments: object) -> CallResult | None:
+    """Call a link and read its result; every mistake becomes a fault. ``None``: nothing to tell.
 
     ``CancelledError``, ``KeyboardInterrupt`` and other exceptions outside ``Exception`` pass through, but
     for ``SystemExit``: a plugin does not end the process.
     """
     start = perf_counter()
+    value: Any = None
+    faults: tuple[PluginFault, ...] = ()
     try:
-        value = read(link, link.call(*arguments))
+        result = link.call(*arguments)
+        if result is not None:
+            value = read(link, result)
     except WrongResultError as error:
-        return CallResult(fault=_fault(link, str(error), disables=True))
+        faults = (_fault(link, str(error), disables=True),)
     except (Exception, SystemExit) as error:
-        return CallResult(fault=_fault(link, _describe(error)))
+        faults = (_fault(link, _describe(error)),)
     seconds = perf_counter() - start
     if seconds > SLOW_CALL:
-        return CallResult(
-            value=value, slow=SlowCall(plugin=link.plugin.name, hook=link.hook, seconds=seconds)
-        )
-    return CallResult(value=value)
+        slow = SlowCall(plugin=link.plugin.name, hook=link.hook, seconds=seconds)
+        return CallResult(value, faults, (slow,))
+    return None if value is None and not faults else CallResult(value, faults)
 
 
 def read_bundle(link: Link, result: object) -> Bundle | None:
@@ -169,7 +179,7 @@ def edits_reader(entries: int) -> Callable[[Link, object], Bundle | None]:
 
 def read_cause(link: Link, result: object) -> Cause | None:
     """Read what ``continuity_classify`` returned."""
-    if result is None or isinstance(result, Cause):
+    if isinstance(result, Cause):
         return result
     raise _wrong(link, result, "a Cause or None")
 
@@ -187,8 +197,6 @@ def _read(
     meant: str,
     limit: int = MAX_DECISIONS,
 ) -> Bundle | None:
-    if result is None:
-        return None
     decisions: tuple[object, ...]
     if type(result) in allowed:
         decisions = (result,)

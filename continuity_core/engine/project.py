@@ -58,10 +58,10 @@ def project(entries: Sequence[Entry], chain: Chain, state: RunState, proposal: P
         if link.plugin.name in state.disabled:
             continue
         result = isolated(link, read_edits, Projection(work.entries), proposal)
-        if result.fault is not None:
-            work.faults.append(result.fault)
-        if result.slow is not None:
-            work.slow.append(result.slow)
+        if result is None:
+            continue
+        work.faults.extend(result.faults)
+        work.slow.extend(result.slow)
         if result.value is not None:
             work.add(result.value, link.plugin)
     return work.result(state)

@@ -55,8 +55,9 @@ class Recorder:
             if link.plugin.name in self._left_out:
                 continue
             result = isolated(link, read_nothing, event, view(link.plugin.name))
-            if result.fault is not None:
-                self._note_fault(result.fault, at)
+            if result is not None:
+                for fault in result.faults:
+                    self._note_fault(fault, at)
 
     def _note_fault(self, fault: PluginFault, at: datetime) -> None:
         """Record the fault of an observer, without asking observers again."""

@@ -79,7 +79,7 @@ class Turn:
     results: tuple[ToolResult, ...] = ()
     usage: Usage = _NO_USAGE
     failure: Failure | None = None
-    """What went wrong; there is one where the stop reason is ``error``, and possibly where it is ``aborted``."""
+    """What went wrong: always there where the stop reason is ``error``, possibly where it is ``aborted``."""
     entry: EntryRef | None = None
     """The assistant entry, where the host keeps one."""
     provider_stop: str | None = None

@@ -1,0 +1,53 @@
+"""A run, and a boundary of it, as one plugin sees them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import attrs
+
+from continuity_core.engine.state import PluginWaits, RunState
+from continuity_core.model.boundary import Boundary, Mode, RunView
+
+_NO_WAITS = PluginWaits()
+
+
+def common_view(state: RunState, mode: Mode, now: datetime) -> RunView:
+    """What every plugin sees of the run."""
+    return RunView(
+        id=state.run,
+        session=state.session_id,
+        parent=state.parent,
+        mode=mode,
+        started_at=state.started_at,
+        now=now,
+        turns=state.turns,
+        requests=state.requests,
+        output_tokens=state.output_tokens,
+        resumes=state.resumes,
+        held_seconds=state.held,
+        spent=state.spent,
+    )
+
+
+def view_for(view: RunView, state: RunState, plugin: str) -> RunView:
+    """The view with what belongs to this plugin; the same object where nothing does."""
+    waits = state.waits.get(plugin)
+    memory = state.memory.get(plugin)
+    injection = state.injections.get(plugin)
+    if waits is None and memory is None and injection is None:
+        return view
+    waits = waits or _NO_WAITS
+    return attrs.evolve(
+        view,
+        waits=waits.count,
+        waited_seconds=waits.seconds,
+        memory=memory,
+        injected=None if injection is None else injection.text,
+    )
+
+
+def boundary_for(boundary: Boundary, state: RunState, plugin: str) -> Boundary:
+    """The boundary with this plugin's view of the run."""
+    view = view_for(boundary.run, state, plugin)
+    return boundary if view is boundary.run else attrs.evolve(boundary, run=view)
