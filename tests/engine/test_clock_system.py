@@ -164,6 +164,17 @@ def test_the_ticker_rings_in_order_and_its_thread_ends_when_nothing_is_pending()
     assert ticker.pending == 0
 
 
+def test_an_earlier_alarm_does_not_wait_for_a_later_one_that_was_there_first() -> None:
+    ticker = Ticker()
+    late, early = ThreadAlarm(), ThreadAlarm()
+    ticker.add(late, due=ticker.monotonic() + 3600)
+    assert not late.wait(timeout=0.01)
+    ticker.add(early, due=ticker.monotonic())
+    assert early.wait(timeout=5)
+    assert ticker.pending == 1
+    ticker.discard(late)
+
+
 def test_entries_of_forgotten_alarms_do_not_pile_up() -> None:
     ticker = MovableTime().clock().ticker
     kept = ThreadAlarm()
