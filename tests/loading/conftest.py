@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent
 
-import attrs
 import pytest
 
 BUNDLED = {
@@ -18,46 +17,67 @@ BUNDLED = {
 }
 
 
-@attrs.frozen
-class Site:
-    """Distributions as an installer would leave them: metadata, entry points, modules."""
+def install_into(
+    folder: Path,
+    distribution: str,
+    plugins: Mapping[str, str],
+    modules: Mapping[str, str] | None = None,
+    version: str = "1.0",
+) -> Path:
+    """Leave a distribution as an installer would; gives the folder of its metadata.
 
-    folder: Path
-
-    def install(
-        self,
-        distribution: str,
-        plugins: Mapping[str, str],
-        modules: Mapping[str, str] | None = None,
-        version: str = "1.0",
-    ) -> None:
-        """Install one; ``plugins`` are its entry points, ``modules`` the source of each of its modules."""
-        metadata = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-        )
-        lines = "".join(f"{name} = {target}\n" for name, target in plugins.items())
-        (metadata / "entry_points.txt").write_text(f"[continuity]\n{lines}")
-        for name, source in (modules or {}).items():
-            (self.folder / f"{name}.py").write_text(dedent(source))
+    ``plugins`` are its entry points, ``modules`` the source of each of its modules.
+    """
+    metadata = folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+    lines = "".join(f"{name} = {target}\n" for name, target in plugins.items())
+    (metadata / "entry_points.txt").write_text(f"[continuity]\n{lines}")
+    for name, source in (modules or {}).items():
+        (folder / f"{name}.py").write_text(dedent(source))
+    return metadata
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Only what is installed here is found; three bundled plugins are there from the start."""
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Installs a distribution; nothing but what it installs is found, and three bundled plugins."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     distributions = importlib.metadata.distributions
     monkeypatch.setattr(importlib.metadata, "distributions", lambda: distributions(path=[str(folder)]))
-    installed = Site(folder)
-    installed.install("continuity-core", BUNDLED, version="0.1.0")
+    install_into(folder, "continuity-core", BUNDLED, version="0.1.0")
     before = set(sys.modules)
-    yield installed
+
+    def install_here(
+        distribution: str,
+        plugins: Mapping[str, str],
+        modules: Mapping[str, str] | None = None,
+        version: str = "1.0",
+    ) -> Path:
+        return install_into(folder, distribution, plugins, modules, version)
+
+    yield install_here
     for name in set(sys.modules) - before:
         if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
+
+
+@pytest.fixture
+def install_elsewhere(tmp_path: Path) -> tuple[Path, Callable[..., Path]]:
+    """A folder that another process has on its path, and what installs a distribution there."""
+    folder = tmp_path / "site-of-another-process"
+    folder.mkdir()
+
+    def install_there(
+        distribution: str,
+        plugins: Mapping[str, str],
+        modules: Mapping[str, str] | None = None,
+        version: str = "1.0",
+    ) -> Path:
+        return install_into(folder, distribution, plugins, modules, version)
+
+    return folder, install_there
 
 
 @pytest.fixture

@@ -521,12 +521,16 @@ def test_every_problem_of_every_source_is_said_at_once(
         Configuration.read(code={"require": ["a=1"]}, environment=environment, folder=project)
 
     assert str(caught.value).splitlines() == [
-        f"{path}: plugins.tool-tail: takes a table of options, not False. "
-        'To switch it off: disable = ["tool-tail"].',
+        (
+            f"{path}: plugins.tool-tail: takes a table of options, not False. "
+            'To switch it off: disable = ["tool-tail"].'
+        ),
         f"{path}: plugins.'Bad Name': 'Bad Name' is no plugin name",
         f'{path}: max_resume: unknown key "max_resume". Did you mean "max_resumes"?',
-        f'{path}: stream-recovery: unknown key "stream-recovery". '
-        "Options of a plugin belong in plugins.stream-recovery.",
+        (
+            f'{path}: stream-recovery: unknown key "stream-recovery". '
+            "Options of a plugin belong in plugins.stream-recovery."
+        ),
         'CONTINUITY_MODE: takes one of "on", "observe", "off", not \'of\'',
         f"{path}: no_progress: takes a whole number >= 0, not -1",
         "code: require: '=1' in 'a=1' is no comparison such as >=1.2 (>=, <=, ==, !=, ~=, >, <)",
