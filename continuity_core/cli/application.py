@@ -17,7 +17,7 @@ from continuity_core.observe.log import LEVELS, log_to
 
 COMMANDS = {
     "config": LazyCommand(
-        "continuity_core.cli.config:config", "Show every setting with its source, and what was not accepted."
+        "continuity_core.cli.config:config", "Show every value with its source, and what was not accepted from where."
     ),
     "conformance": LazyCommand(
         "continuity_core.cli.conformance:conformance", "Play scenarios of faults against a host.", "demo"
@@ -26,13 +26,13 @@ COMMANDS = {
         "continuity_core.cli.demo:demo", "Play faults against a session without and with continuity.", "demo"
     ),
     "explain": LazyCommand(
-        "continuity_core.cli.explain:explain", "Say what a provider's error means and how long to wait."
+        "continuity_core.cli.explain:explain", "Say what an error is: cause, action, until when to wait, and why."
     ),
     "plugins": LazyCommand(
-        "continuity_core.cli.plugins:plugins", "Show the plugins in force, in chain order."
+        "continuity_core.cli.plugins:plugins", "Show every plugin in chain order, where it comes from, and what became of it."
     ),
 }
-"""Every command. The short helps are the first sentences of the commands' own."""
+"""Every command."""
 
 
 @click.group(

@@ -19,7 +19,7 @@ class LazyCommand:
     target: str
     """``module:attribute`` of a click command."""
     help: str
-    """Its short help; the command's own begins with the same."""
+    """What stands beside it in the group's help."""
     extra: str = "cli"
     """The extra of the distribution that brings what it imports."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from continuity_core.cli.options import config_file
 from continuity_core.loading.errors import ConfigurationError
 from continuity_core.loading.load import Loaded, load
 
@@ -32,8 +33,8 @@ def json_option(command: Any) -> Any:
 def load_or_exit(config: str | None) -> Loaded:
     """Load everything as :meth:`Continuity.load` does, or say what is wrong and leave."""
     try:
-        return load(config=config)
+        return load(config=config or config_file())
     except ConfigurationError as error:
         for problem in error.problems:
-            click.echo(f"continuity: {problem}", err=True)
+            click.echo(f"continuity: error: {problem}", err=True)
         sys.exit(USAGE_ERROR)
