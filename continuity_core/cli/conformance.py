@@ -130,7 +130,7 @@ def _scenarios(file: Path, only: str | None) -> tuple[Scenario, ...]:
 
 
 def _show(result: Result, *, to_stderr: bool) -> None:
-    click.echo(foreign(f"{result}", _LINE), err=to_stderr)
+    click.echo(f"{result.status.value}  {foreign(result.story, _LINE)}", err=to_stderr)
 
 
 def _write(file: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from continuity_core.testing.conformance.host import (
     Play,
     PlayedTool,
 )
+from continuity_core.testing.conformance.loading import check_settings
 from continuity_core.testing.conformance.observed import Observed
 from continuity_core.testing.conformance.parsing import (
     ScenarioError,
@@ -28,7 +29,6 @@ from continuity_core.testing.conformance.running import (
     TIME_LIMIT,
     Result,
     Status,
-    check_settings,
     run_scenarios,
     selected,
 )

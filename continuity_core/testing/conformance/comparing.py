@@ -96,7 +96,7 @@ def _requests(expected: Expectation, requests: Sequence[LoggedRequest]) -> Itera
 def _final(expected: Expectation, observed: Observed) -> Iterator[str]:
     wanted = expected.final
     result = observed.results[-1] if observed.results else None
-    seen = {
+    seen: dict[str, str | bool | None] = {
         "text": result and result.text,
         "stop": result and result.stop,
         "aborted": result and result.aborted,
@@ -115,7 +115,7 @@ def _final(expected: Expectation, observed: Observed) -> Iterator[str]:
             yield f"final.{what}: expected {_shown(value)}, was {instead}"
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, str):
-        return f'"{printable(value, _SHOWN)}"'
-    return {None: "nothing", True: "true", False: "false"}.get(value, str(value))  # type: ignore[call-overload]
+def _shown(value: str | bool | None) -> str:
+    if value is None:
+        return "nothing"
+    return f'"{printable(value, _SHOWN)}"' if isinstance(value, str) else str(value).lower()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Iterable
-from typing import Literal
+from collections.abc import Awaitable
 
 import anyio
 import anyio.abc
@@ -14,7 +13,7 @@ import attrs
 from continuity_core.model.events import Event, EventKind
 from continuity_core.testing.clocks import RecordedWait
 from continuity_core.testing.conformance.host import HostSession
-from continuity_core.testing.conformance.scenario import Action, ActionKind, Scenario
+from continuity_core.testing.conformance.scenario import Action, ActionKind, During, Scenario
 from continuity_core.testing.fault_server import FaultServer, Hold
 
 CLIENT_GONE_SECONDS = 5.0
@@ -27,7 +26,7 @@ class Director:
 
     scenario: Scenario
     server: FaultServer
-    during: Iterable[Literal["response", "wait"]] = ("response", "wait")
+    during: tuple[During, ...] = ("response", "wait")
     """The moments at which actions are done."""
     problems: list[str] = attrs.field(factory=list)
     session: HostSession | None = None

@@ -55,7 +55,7 @@ class Play:
     """Where the provider is; a chat completions client adds ``/v1``, see ``base_url``."""
     tools: tuple[PlayedTool, ...]
     native_retries: int
-    """Retries that the host or its client makes of one request: of HTTP failures before the body, without delay."""
+    """Retries of one request by the host or its client, for HTTP failures before the body; without delay."""
     idle_timeout: float | None
     """Seconds without bytes after which a stream is to count as dead."""
     settings: Mapping[str, Any] | None

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 import anyio
 import attrs
 
-from continuity_core.continuity import Continuity
 from continuity_core.model.events import Event, EventKind
 from continuity_core.model.masking import masked, printable
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.conformance.directing import Director
 from continuity_core.testing.conformance.host import ConformanceHost, HostResult, Mode, Play, PlayedTool
+from continuity_core.testing.conformance.loading import Loads
 from continuity_core.testing.conformance.observed import Observed
-from continuity_core.testing.conformance.scenario import Scenario
+from continuity_core.testing.conformance.scenario import During, Scenario
 from continuity_core.testing.fault_server import FaultServer
 
 
@@ -46,69 +46,88 @@ class _Runs:
         return len(set(self.started) - set(self.settled))
 
 
-async def play_once(
-    host: ConformanceHost,
-    scenario: Scenario,
-    mode: Mode,
-    server: FaultServer,
-    *,
-    settings: Mapping[str, Any] | None,
-    time_limit: float,
-    during: Iterable[Literal["response", "wait"]] = ("response", "wait"),
-) -> Observed:
-    """Play the scenario under these settings of continuity; ``None``: without it.
+@attrs.frozen(kw_only=True, eq=False)
+class Stage:
+    """A host and its scripted provider, on which one scenario is played after the other."""
 
-    ``time_limit`` is in real seconds; ``during`` says at which moments actions are done. What goes wrong in
-    the host or its driver is a problem of the observation, not an exception.
-    """
-    server.play(scenario.responses)
-    director = Director(scenario=scenario, server=server, during=tuple(during))
-    runs = _Runs()
-    clock = VirtualClock(scenario.now, on_wait=director.on_wait)
+    host: ConformanceHost
+    server: FaultServer
+    """Running."""
+    time_limit: float
+    """Real seconds that a play may take."""
+    loads: Loads = attrs.field(factory=Loads)
 
-    def on_event(event: Event) -> None:
-        director.on_event(event)
-        runs.on_event(event)
+    async def play(
+        self,
+        scenario: Scenario,
+        mode: Mode,
+        settings: Mapping[str, Any] | None,
+        during: tuple[During, ...] = ("response", "wait"),
+    ) -> Observed:
+        """Play the scenario under these settings of continuity; ``None``: without it.
 
-    play = Play(
-        mode=mode,
-        root_url=server.root_url,
-        tools=tuple(
-            PlayedTool(name=tool.name, result=tool.result, ends_run=tool.ends_run) for tool in scenario.tools
-        ),
-        native_retries=scenario.host.native_retries,
-        idle_timeout=scenario.host.idle_timeout,
-        settings=settings,
-        now=scenario.now,
-        clock=clock,
-        continuity=None
-        if settings is None
-        else Continuity.from_settings(settings, clock=clock, on_event=on_event),
-        on_event=on_event,
-    )
-    results: list[HostResult] = []
-    with anyio.move_on_after(time_limit) as limit:
-        try:
-            await _send_prompts(host, play, director, results)
-        except Exception as error:
-            director.problems += [f"the driver raised {name}" for name in _names_of(error)]
-    if limit.cancelled_caught:
-        director.problems.append(f"no end after {time_limit:g} s: {_where(scenario, server, clock, results)}")
-    elif runs.unsettled and not director.problems:
-        director.problems.append(f"{runs.unsettled} runs of continuity were never settled")
-    return Observed(
-        requests=tuple(server.requests),
-        resumes=runs.resumes,
-        waits=tuple(clock.waits),
-        tools_run={tool.name: tool.times_run for tool in play.tools if tool.times_run},
-        results=tuple(results),
-        cause=runs.cause,
-        problems=(
-            *server.violations,
-            *director.problems,
-            *(f"{action} found no moment" for action in director.not_fired),
-        ),
-    )
+        ``during`` says at which moments actions are done. What goes wrong in the host or its driver is a
+        problem of the observation, not an exception.
+        """
+        server = self.server
+        server.play(scenario.responses)
+        director = Director(scenario=scenario, server=server, during=during)
+        runs = _Runs()
+        play = self._prepare(scenario, mode, settings, director, runs)
+        results: list[HostResult] = []
+        with anyio.move_on_after(self.time_limit) as limit:
+            try:
+                await _send_prompts(self.host, play, director, results)
+            except Exception as error:
+                director.problems += [f"the driver raised {name}" for name in _names_of(error)]
+        if limit.cancelled_caught:
+            stood = _where(scenario, server, play.clock, results)
+            director.problems.append(f"no end after {self.time_limit:g} s: {stood}")
+        elif runs.unsettled and not director.problems:
+            director.problems.append(f"{runs.unsettled} runs of continuity were never settled")
+        return Observed(
+            requests=tuple(server.requests),
+            resumes=runs.resumes,
+            waits=tuple(play.clock.waits),
+            tools_run={tool.name: tool.times_run for tool in play.tools if tool.times_run},
+            results=tuple(results),
+            cause=runs.cause,
+            problems=(
+                *server.violations,
+                *director.problems,
+                *(f"{action} found no moment" for action in director.not_fired),
+            ),
+        )
+
+    def _prepare(
+        self,
+        scenario: Scenario,
+        mode: Mode,
+        settings: Mapping[str, Any] | None,
+        director: Director,
+        runs: _Runs,
+    ) -> Play:
+        clock = VirtualClock(scenario.now, on_wait=director.on_wait)
+
+        def on_event(event: Event) -> None:
+            director.on_event(event)
+            runs.on_event(event)
+
+        return Play(
+            mode=mode,
+            root_url=self.server.root_url,
+            tools=tuple(
+                PlayedTool(name=tool.name, result=tool.result, ends_run=tool.ends_run)
+                for tool in scenario.tools
+            ),
+            native_retries=scenario.host.native_retries,
+            idle_timeout=scenario.host.idle_timeout,
+            settings=settings,
+            now=scenario.now,
+            clock=clock,
+            continuity=None if settings is None else self.loads.continuity(settings, clock, on_event),
+            on_event=on_event,
+        )
 
 
 async def _send_prompts(

@@ -9,15 +9,12 @@ from enum import StrEnum
 
 import attrs
 
-from continuity_core.continuity import Continuity
-from continuity_core.loading.errors import ConfigurationError, Problem
 from continuity_core.testing.conformance.comparing import differences
 from continuity_core.testing.conformance.features import features_of, not_applicable
 from continuity_core.testing.conformance.host import ConformanceHost, Mode
 from continuity_core.testing.conformance.observed import Observed
 from continuity_core.testing.conformance.observing import observe_differences, observe_settings
-from continuity_core.testing.conformance.parsing import ScenarioError
-from continuity_core.testing.conformance.playing import play_once
+from continuity_core.testing.conformance.playing import Stage
 from continuity_core.testing.conformance.scenario import Scenario
 from continuity_core.testing.fault_server import FaultServer
 
@@ -47,9 +44,14 @@ class Result:
     observed: Observed | None = None
     """What was seen; with ``observe`` what was seen in observe mode."""
 
+    @property
+    def story(self) -> str:
+        """Name and mode, and the reasons where there are any."""
+        title = f"{self.scenario.name} [{self.mode}]"
+        return f"{title}: {'; '.join(self.reasons)}" if self.reasons else title
+
     def __str__(self) -> str:
-        line = f"{self.status.value}  {self.scenario.name} [{self.mode}]"
-        return f"{line}: {'; '.join(self.reasons)}" if self.reasons else line
+        return f"{self.status.value}  {self.story}"
 
 
 def modes_of(
@@ -69,22 +71,6 @@ def selected(scenarios: Sequence[Scenario], pattern: str | None) -> tuple[Scenar
     return tuple(scenario for scenario in scenarios if fnmatch.fnmatchcase(scenario.name, pattern))
 
 
-def check_settings(scenarios: Sequence[Scenario], where: str = "scenarios") -> None:
-    """Raise :class:`ScenarioError` with every setting that continuity does not accept."""
-    problems: list[Problem] = []
-    for scenario in scenarios:
-        try:
-            Continuity.from_settings(scenario.settings)
-        except ConfigurationError as error:
-            place = f"{where}: {scenario.name}.settings"
-            problems += [
-                Problem(where=place, what=f"{problem.where}: {problem.what}", mend=problem.mend)
-                for problem in error.problems
-            ]
-    if problems:
-        raise ScenarioError(problems)
-
-
 async def run_scenarios(
     host: ConformanceHost,
     scenarios: Sequence[Scenario],
@@ -101,10 +87,11 @@ async def run_scenarios(
     """
     results: list[Result] = []
     async with FaultServer() as server:
+        stage = Stage(host=host, server=server, time_limit=time_limit)
         try:
             for scenario in scenarios:
                 for mode in modes_of(host, scenario, dialects):
-                    result = await _run_one(host, scenario, mode, server, observe, time_limit)
+                    result = await _run_one(stage, scenario, mode, observe)
                     results.append(result)
                     if on_result is not None:
                         on_result(result)
@@ -113,25 +100,18 @@ async def run_scenarios(
     return tuple(results)
 
 
-async def _run_one(
-    host: ConformanceHost,
-    scenario: Scenario,
-    mode: Mode,
-    server: FaultServer,
-    observe: bool,
-    time_limit: float,
-) -> Result:
-    why_not = _unsupported(host, scenario, mode)
+async def _run_one(stage: Stage, scenario: Scenario, mode: Mode, observe: bool) -> Result:
+    why_not = _unsupported(stage.host, scenario, mode)
     if why_not:
         return Result(scenario=scenario, mode=mode, status=Status.UNSUPPORTED, reasons=why_not)
     start = time.perf_counter()
     if observe:
-        observed, reasons = await _observe(host, scenario, mode, server, time_limit)
+        alone = await stage.play(scenario, mode, None, ("response",))
+        observed = await stage.play(scenario, mode, observe_settings(scenario.settings), ("response",))
+        reasons = observe_differences(alone, observed)
     else:
-        observed = await play_once(
-            host, scenario, mode, server, settings=scenario.settings, time_limit=time_limit
-        )
-        reasons = differences(scenario, observed, host.adds_text)
+        observed = await stage.play(scenario, mode, scenario.settings)
+        reasons = differences(scenario, observed, stage.host.adds_text)
     return Result(
         scenario=scenario,
         mode=mode,
@@ -140,24 +120,6 @@ async def _run_one(
         seconds=time.perf_counter() - start,
         observed=observed,
     )
-
-
-async def _observe(
-    host: ConformanceHost, scenario: Scenario, mode: Mode, server: FaultServer, time_limit: float
-) -> tuple[Observed, tuple[str, ...]]:
-    plays = [
-        await play_once(
-            host,
-            scenario,
-            mode,
-            server,
-            settings=settings,
-            time_limit=time_limit,
-            during=("response",),
-        )
-        for settings in (None, observe_settings(scenario.settings))
-    ]
-    return plays[1], observe_differences(*plays)
 
 
 def _unsupported(host: ConformanceHost, scenario: Scenario, mode: Mode) -> tuple[str, ...]:

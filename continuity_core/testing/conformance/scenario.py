@@ -53,6 +53,10 @@ class ScriptedTool:
     ends_run: ToolEnd = None
 
 
+During: TypeAlias = Literal["response", "wait"]
+"""What goes on while something is done."""
+
+
 class ActionKind(StrEnum):
     """What is done to a run from outside."""
 
@@ -66,7 +70,7 @@ class ActionKind(StrEnum):
 class Moment:
     """When something is done: while a response is produced, or during a wait; ``number`` counts from 1."""
 
-    during: Literal["response", "wait"]
+    during: During
     number: int
 
     def __str__(self) -> str:
@@ -146,7 +150,7 @@ class Scenario:
         inputs = (action.text for action in self.actions if action.do is ActionKind.INPUT)
         return frozenset((*self.prompts, *inputs))
 
-    def actions_at(self, during: Literal["response", "wait"]) -> Mapping[int, tuple[Action, ...]]:
+    def actions_at(self, during: During) -> Mapping[int, tuple[Action, ...]]:
         """The actions at responses or at waits, by number, in the order of the file."""
         found: dict[int, tuple[Action, ...]] = {}
         for action in self.actions:

@@ -108,7 +108,7 @@ class ReferenceSession:
         try:
             return _result(await self._session.run(text))
         except IncompleteRun as incomplete:
-            turn = incomplete.turn
+            turn = incomplete.partial
             return HostResult(
                 text=None if turn is None else turn.text,
                 stop=None if turn is None else turn.stop_reason.value,
