@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from continuity_core.cli.loading import config_option, json_option, load_or_exit
-from continuity_core.cli.tables import print_table
+from continuity_core.cli.options import config_file
+from continuity_core.cli.output import foreign, print_json, print_table
+from continuity_core.loading.load import load
 from continuity_core.loading.plugin_set import PluginRow
 from continuity_core.loading.showing import row_json
 from continuity_core.loading.sources import Source
 
 
 @click.command()
-@config_option
-@json_option
+@click.option("--config", metavar="FILE", help="A configuration file; it outranks your own.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plugins(config: str | None, as_json: bool) -> None:
     """Show every plugin in chain order, where it comes from, and what became of it.
 
     Options that are not at their defaults are shown with their source; --json has all of them.
     """
-    table = load_or_exit(config).plugins.table
+    table = load(config=config or config_file()).plugins.table
     if as_json:
-        click.echo(json.dumps([row_json(row) for row in table], indent=2, allow_nan=False))
-        return
-    print_table(("#", "stage", "plugin", "from", "hooks", "state", "options"), [_line(row) for row in table])
+        print_json([row_json(row) for row in table])
+    else:
+        header = ("#", "stage", "plugin", "from", "hooks", "state", "options")
+        print_table(header, [_line(row) for row in table])
 
 
-def _line(row: PluginRow) -> tuple[str, ...]:
+def _line(row: PluginRow) -> list[str]:
     changed = [
         f"{name} = {told.text} ({told.where})"
         for name, told in row.options.items()
         if told.source is not Source.DEFAULT
     ]
-    return (
+    cells = (
         str(row.order or "-"),
         row.stage or "-",
         row.name,
@@ -43,3 +43,4 @@ def _line(row: PluginRow) -> tuple[str, ...]:
         row.state,
         "; ".join(changed) or "-",
     )
+    return [foreign(cell, 1000) for cell in cells]

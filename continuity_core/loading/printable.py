@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from enum import Enum
 
-_ESCAPE_SEQUENCE = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"
-    r"|\x1b[ -/]{0,8}[0-~]?"
-)
-_UNPRINTABLE = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
-
-TEXT_LIMIT = 500
-"""Characters that are kept of one text."""
+from continuity_core.model import masking
 
 
-def printable(text: object, limit: int = TEXT_LIMIT) -> str:
-    """``text`` on one line of at most ``limit``, without escape sequences, control and direction characters.
+def printable(text: object, limit: int = 500) -> str:
+    """``text`` on one line of at most ``limit`` characters, without control characters and escape sequences.
 
-    Runs of white space become one blank. An object whose own text cannot be had is named by its type.
+    An object whose own text cannot be had is named by its type.
     """
     try:
         words = str(text)
     except Exception:
         words = f"({type(text).__name__} whose text cannot be read)"
-    words = _ESCAPE_SEQUENCE.sub("", words[: 8 * limit])
-    kept = (
-        " " if character.isspace() else character
-        for character in words
-        if character.isspace() or unicodedata.category(character) not in _UNPRINTABLE
-    )
-    line = " ".join("".join(kept).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return masking.printable(words, limit)
 
 
 def describe_exception(error: BaseException) -> str:
-    """An exception's type and text on one line."""
-    text = printable(error)
+    """An exception's type and text on one line, without what looks like a secret."""
+    text = masking.masked(printable(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
