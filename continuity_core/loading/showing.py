@@ -8,6 +8,7 @@ from typing import Any
 
 from continuity_core.loading.plugin_set import PluginRow
 from continuity_core.loading.sources import NotAccepted, Provenance
+from continuity_core.model.options import UNLIMITED
 
 
 def value_json(value: object) -> Any:
@@ -25,7 +26,8 @@ def value_json(value: object) -> Any:
 
 def provenance_json(told: Provenance) -> dict[str, Any]:
     """A value with its source."""
-    return {"value": value_json(told.value), "source": told.source.name.lower(), "where": told.where}
+    value = UNLIMITED if told.value is None and told.text == UNLIMITED else value_json(told.value)
+    return {"value": value, "source": told.source.name.lower(), "where": told.where}
 
 
 def not_accepted_json(refused: NotAccepted) -> dict[str, Any]:
