@@ -175,7 +175,7 @@ class _Reader:
                 hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
                 return self._of_duration(duration, start, hedged)
             instant = read_instant(text, start, now=self.now, default_zone=self.default_zone)
-            if instant is not None and not text[instant.end : position].strip():
+            if instant is not None and not text[instant.end : position].strip(" )]"):
                 guidance = Guidance(
                     until=instant.at, approximate=instant.coarse, evidence=text[start:position].strip()[:80]
                 )

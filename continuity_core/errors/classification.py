@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 import attrs
 
 from continuity_core.errors.evidence import Evidence
-from continuity_core.errors.fields import plain_name
+from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.guidance import guidance_of
 from continuity_core.errors.matching import Wording, first_match
 from continuity_core.errors.rules import ErrorRule, first_rule
@@ -142,28 +142,44 @@ class _Classifier:
         )
 
     def decisive_code(self) -> _Verdict | None:
-        for code in self.evidence.codes:
+        quoted: tuple[str, int] | None = None
+        for code, depth in self.evidence.codes:
+            if code in codes.QUOTA:
+                return self._quota(code)
             row = codes.DECISIVE.get(code)
-            if row is not None:
+            if row is None:
+                refused = codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT
+                quoted = quoted or ((code, depth) if refused or code in codes.LIMIT else None)
+            elif quoted is None or quoted[1] <= depth or row[0] is not CauseKind.TRANSIENT:
                 return _Verdict(
                     row[0], f"The provider's code or type {code!r} means {row[0]}.", f"code:{code}"
                 )
-        return self._quota_code()
+            elif quoted[0] in codes.LIMIT:
+                return self._limit(f"code:{quoted[0]}", f"the quoted provider's code is {quoted[0]!r}")
+            else:
+                why = f"The quoted provider's code {quoted[0]!r} outranks the gateway's {code!r}."
+                return _Verdict(CauseKind.PERMANENT, why, f"code:{quoted[0]}")
+        return None
 
-    def _quota_code(self) -> _Verdict | None:
-        code = next((code for code in self.evidence.codes if code in codes.QUOTA), None)
-        if code is None:
-            return None
+    def _quota(self, code: str) -> _Verdict:
         if self.evidence.from_alibaba:
             return self._limit(f"code:{code}", "Alibaba uses this code for a throttle")
+        if self._find(limits.USAGE) is not None or self._comes_back():
+            return self._limit(f"code:{code}", "a quota that comes back")
         return _Verdict(
             CauseKind.PERMANENT, f"The provider's code {code!r} means an empty account.", f"code:{code}"
         )
 
+    def _comes_back(self) -> bool:
+        """Whether the text says when the balance is there again."""
+        return bool(self.guidance) and any(word in self.evidence.text for word in _RETURNS)
+
     def stop_reason(self) -> _Verdict | None:
         fields = self.evidence.fields
+        if self.evidence.failure.code:
+            fields = [Field("stopreason", self.evidence.failure.code), *fields]
         incomplete = "incomplete" in self.evidence.text
-        for name, value in fields:
+        for name, value, _depth in fields:
             if not isinstance(value, str) or not (
                 name in length.STOP_FIELDS or (incomplete and name == "reason")
             ):
@@ -235,13 +251,8 @@ class _Classifier:
             "the account has no money or reached a spending cap",
         )
         if found is not None:
-            comes_back = self.guidance and any(
-                word in self.evidence.text for word in ("refresh", "reset", "renew", "refill")
-            )
             return (
-                self._limit("billing:comes-back", "the balance comes back at a stated time")
-                if comes_back
-                else found
+                self._limit("billing:comes-back", "the balance comes back") if self._comes_back() else found
             )
         return None
 
@@ -252,11 +263,16 @@ class _Classifier:
             "openai-quota", permanent.OPENAI_QUOTA, CauseKind.PERMANENT, "the account has no money left"
         )
 
+    def offer(self) -> _Verdict | None:
+        return self._worded(
+            "billing-offer", permanent.OFFERS, CauseKind.PERMANENT, "the account has no money left"
+        )
+
     def usage_window(self) -> _Verdict | None:
         return self._worded("usage", limits.USAGE, CauseKind.USAGE_LIMIT, "a usage window is spent")
 
     def limit_code(self) -> _Verdict | None:
-        code = next((code for code in self.evidence.codes if code in codes.LIMIT), None)
+        code = next((code for code, _depth in self.evidence.codes if code in codes.LIMIT), None)
         return (
             None if code is None else self._limit(f"code:{code}", f"the provider's code or type is {code!r}")
         )
@@ -274,6 +290,11 @@ class _Classifier:
     def overload(self) -> _Verdict | None:
         return self._worded(
             "overload", transient.OVERLOAD, CauseKind.TRANSIENT, "the provider has no room at the moment"
+        )
+
+    def certificate(self) -> _Verdict | None:
+        return self._worded(
+            "certificate", permanent.CERTIFICATES, CauseKind.PERMANENT, "the certificate cannot be trusted"
         )
 
     def transport(self) -> _Verdict | None:
@@ -305,7 +326,7 @@ class _Classifier:
         return self._worded("invalid", permanent.INVALID, CauseKind.PERMANENT, "the request itself is wrong")
 
     def weak_code(self) -> _Verdict | None:
-        for code in self.evidence.codes:
+        for code, _depth in self.evidence.codes:
             row = codes.WEAK.get(code)
             if row is not None and not (code == "invalidrequesterror" and self._says_nothing()):
                 return _Verdict(row[0], f"The provider's code or type is {code!r}.", f"code:{code}")
@@ -399,7 +420,7 @@ class _Classifier:
         header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
         if header in ("true", "false"):
             return header == "true"
-        for name, value in self.evidence.fields:
+        for name, value, _depth in self.evidence.fields:
             if name in _RETRY_FLAGS and isinstance(value, bool):
                 return value
         return None
@@ -423,6 +444,7 @@ def _shown(wording: Wording) -> str:
     return "…".join(wording.phrase.pieces).strip()
 
 
+_RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 _VAGUE_LIMITS = frozenset({"concurrent request"})
 _STOP_REASONS = (
@@ -446,7 +468,9 @@ _STEPS: tuple[Callable[[_Classifier], _Verdict | None], ...] = (
     _Classifier.usage_window,
     _Classifier.limit_code,
     _Classifier.throttle,
+    _Classifier.offer,
     _Classifier.overload,
+    _Classifier.certificate,
     _Classifier.transport,
     _Classifier.server_fault,
     _Classifier.telling_status,

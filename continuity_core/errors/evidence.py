@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from continuity_core.errors.fields import Field, harvest, plain_name
+from continuity_core.errors.fields import Field, Value, harvest, plain_name
 from continuity_core.errors.normalising import clean, flat, squeezed, unescape, unwrapped, without_urls
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
@@ -24,7 +24,16 @@ _GOOGLE = (
     "generate_content",
     "generatecontent",
 )
-_ALIBABA = ("aliyun", "alibabacloud", "dashscope", "model-studio", "modelstudio", "bailian", "百炼")
+_ALIBABA = (
+    "allocated quota exceeded",
+    "aliyun",
+    "alibabacloud",
+    "dashscope",
+    "model-studio",
+    "modelstudio",
+    "bailian",
+    "百炼",
+)
 
 _LED_STATUS = re.compile(
     r"(?:http(?:/[\d.]{1,3})?|http status|http error|http code|status|status[ _]?code|statuscode|error code|error_code|error|api error|server error|request rejected"
@@ -41,6 +50,8 @@ _EXCEPTION_NAME = re.compile(
     r"\b[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|Disconnected|IncompleteRead|Exceeded)\b"
 )
 _EXCEPTION_NAME_LIMIT = 16
+_CODE_LIMIT = 80
+"""Characters of the longest code; what is longer is prose."""
 
 
 class Evidence:
@@ -85,20 +96,24 @@ class Evidence:
         return found
 
     @cached_property
-    def codes(self) -> tuple[str, ...]:
-        """Plain machine-readable codes and types, the failure's own first."""
-        words = [plain_name(word) for word in (self.failure.code, self.failure.type) if word]
+    def codes(self) -> tuple[tuple[str, int], ...]:
+        """Plain machine-readable codes and types with their depth, the innermost first.
+
+        What a gateway quotes from its provider says more than the gateway's own code; the failure's own code
+        and type stand before all of their depth.
+        """
+        found = {plain_name(word): 0 for word in (self.failure.code, self.failure.type) if word}
         header = self.failure.headers.get("x-amzn-errortype") or self.failure.headers.get("x-error-code")
         if header:
-            words.append(plain_name(header.partition(":")[0]))
-        for name, value in self.fields:
+            found[plain_name(header.partition(":")[0])] = 0
+        for name, value, depth in self.fields:
             if name in CODE_FIELDS and isinstance(value, str | int) and not isinstance(value, bool):
                 word = str(value)
-                if len(word) <= 80 and " " not in word.strip():
-                    words.append(plain_name(word.rpartition("#")[2]))
-                elif len(word) <= 60:
-                    words.append(plain_name(word))
-        return tuple(dict.fromkeys(word for word in words if word))
+                if len(word) <= _CODE_LIMIT:
+                    plain = plain_name(word.rpartition("#")[2])
+                    found[plain] = max(depth, found.get(plain, 0))
+        found.pop("", None)
+        return tuple(sorted(found.items(), key=lambda item: -item[1]))
 
     @cached_property
     def status(self) -> int | None:
@@ -106,7 +121,7 @@ class Evidence:
         own = self.failure.status
         if own is not None and own >= 400:
             return own
-        for name, value in self.fields:
+        for name, value, _depth in self.fields:
             if name in STATUS_FIELDS:
                 number = _as_status(value)
                 if number is not None:
@@ -149,11 +164,12 @@ class Evidence:
     def from_alibaba(self) -> bool:
         return any(mark in self.marks for mark in _ALIBABA)
 
-    def quota_values(self) -> Iterator[Field]:
+    def quota_values(self) -> Iterator[tuple[str, Value]]:
         """Headers and fields under plain names."""
-        for name, value in self.failure.headers.items():
-            yield plain_name(name), value
-        yield from self.fields
+        for header, text in self.failure.headers.items():
+            yield plain_name(header), text
+        for field in self.fields:
+            yield field.name, field.value
 
 
 def _as_status(value: object) -> int | None:

@@ -1,21 +1,31 @@
-"""Finding named values in error text: JSON, JSON in strings, Python's and JavaScript's reprs, truncated or not.
+"""Finding named values in error text: JSON, JSON in strings, Python's and JavaScript's reprs, cut or whole.
 
-Only names and values matter here, not where in the structure they stood: an error is nested differently by every
-gateway that it passes.
+Only names and values matter here, not where in the structure they stood: an error is nested differently by
+every gateway that it passes.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 from continuity_core.errors.normalising import unescape
 
 Value: TypeAlias = str | int | float | bool | None
-Field: TypeAlias = tuple[str, Value]
-"""A name as :func:`plain_name` gives it, and what stood there."""
+
+
+class Field(NamedTuple):
+    """A named value."""
+
+    name: str
+    """As :func:`plain_name` gives it."""
+    value: Value
+    depth: int = 0
+    """How many strings had to be opened to find it: a gateway quotes its provider's error in a string."""
+
 
 FIELD_LIMIT = 512
 """Fields that are read of one text."""
@@ -29,6 +39,8 @@ _BARE_NAME = re.compile(r"(?<![\w.\"'-])([a-zA-Z][\w-]{1,48})\s{0,2}[:=]\s{0,2}(
 _SCALAR = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?![\w.:-]{0,64}\w)|[\w+][\w.:+-]{0,127}")
 _QUOTE = re.compile(r"\\{0,8}[\"']")
 _NAME_NOISE = re.compile(r"[^a-z0-9]")
+_DECODER = json.JSONDecoder(strict=False)
+"""Line breaks inside strings are a terminal's."""
 _CONSTANTS: dict[str, Value] = {"null": None, "none": None, "undefined": None, "true": True, "false": False}
 
 
@@ -38,33 +50,29 @@ def plain_name(name: str) -> str:
 
 
 def harvest(text: str) -> list[Field]:
-    """Every named value in ``text``, at most ``FIELD_LIMIT`` of them, in order. Linear in the text, never raises."""
-    return list(_limited(_harvest(text, NESTING_LIMIT)))
+    """The named values in ``text``, at most ``FIELD_LIMIT`` of them, in order.
+
+    Takes time linear in the text, and raises for no text.
+    """
+    return list(itertools.islice(_harvest(text, 0), FIELD_LIMIT))
 
 
-def _limited(fields: Iterable[Field]) -> Iterator[Field]:
-    for count, field in enumerate(fields):
-        if count >= FIELD_LIMIT:
-            return
-        yield field
-
-
-def _harvest(text: str, levels: int) -> Iterator[Field]:
+def _harvest(text: str, depth: int) -> Iterator[Field]:
     brace = text.find("{")
     if brace >= 0:
         try:
-            value, end = json.JSONDecoder().raw_decode(text, brace)
+            value, end = _DECODER.raw_decode(text, brace)
         except (ValueError, RecursionError):
             pass
         else:
-            yield from _walk(value, levels)
-            yield from _loose(text[:brace] + " " + text[end:], levels)
+            yield from _walk(value, depth)
+            yield from _loose(text[:brace] + " " + text[end:], depth)
             return
-    yield from _loose(text, levels)
+    yield from _loose(text, depth)
 
 
-def _walk(document: object, levels: int) -> Iterator[Field]:
-    """The named scalars of a JSON document; strings that hold JSON are opened."""
+def _walk(document: object, depth: int) -> Iterator[Field]:
+    """The named scalars of a JSON document; strings that hold more are opened."""
     waiting: list[tuple[str, object]] = [("", document)]
     while waiting:
         name, value = waiting.pop()
@@ -73,37 +81,39 @@ def _walk(document: object, levels: int) -> Iterator[Field]:
         elif isinstance(value, list):
             waiting.extend((name, inner) for inner in reversed(value))
         elif isinstance(value, str):
-            yield (name, value[:VALUE_LIMIT])
-            yield from _open(value, levels)
+            yield Field(name, value[:VALUE_LIMIT], depth)
+            if depth < NESTING_LIMIT and ("{" in value or "=" in value or ":" in value):
+                yield from _harvest(value, depth + 1)
         elif value is None or isinstance(value, bool | int | float):
-            yield (name, value)
+            yield Field(name, value, depth)
 
 
-def _open(text: str, levels: int) -> Iterator[Field]:
-    if levels > 0 and ("{" in text or "=" in text or ": " in text):
-        yield from _harvest(text, levels - 1)
-
-
-def _loose(text: str, levels: int) -> Iterator[Field]:
+def _loose(text: str, depth: int) -> Iterator[Field]:
     """Names followed by a colon or an equals sign, whatever the quoting; for text that is no valid JSON."""
     if ":" in text and ("'" in text or '"' in text):
         for match in _QUOTED_NAME.finditer(text):
             value = _value_at(text, match.end())
-            if value is not _STRUCTURE:
-                yield (plain_name(match.group(2)), value)  # type: ignore[misc]
-                if isinstance(value, str) and levels > 0 and "{" in value:
-                    yield from _harvest(value, levels - 1)
+            if isinstance(value, _Structure):
+                continue
+            field = Field(plain_name(match.group(2)), value, depth + len(match.group(1)) - 1)
+            yield field
+            if isinstance(field.value, str) and "{" in field.value and depth < NESTING_LIMIT:
+                yield from _harvest(field.value, depth + 1)
     if "=" in text or ":" in text:
         for match in _BARE_NAME.finditer(text):
             value = _value_at(text, match.end())
-            if value is not _STRUCTURE:
-                yield (plain_name(match.group(1)), value)  # type: ignore[misc]
+            if not isinstance(value, _Structure):
+                yield Field(plain_name(match.group(1)), value, depth)
 
 
-_STRUCTURE = object()
+class _Structure:
+    """Stands for the beginning of an object or a list."""
 
 
-def _value_at(text: str, position: int) -> object:
+_STRUCTURE = _Structure()
+
+
+def _value_at(text: str, position: int) -> Value | _Structure:
     quote = _QUOTE.match(text, position)
     if quote is not None:
         return _string_at(text, quote.end(), quote.group())

@@ -49,7 +49,7 @@ def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:
 
 
 def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
-    for name, value in evidence.fields:
+    for name, value, _depth in evidence.fields:
         kind = WAIT_FIELDS.get(name)
         if kind is not None:
             guidance = read_wait(value, kind, now=now, evidence=f"{name}={value}"[:80])

@@ -201,7 +201,6 @@ LIMIT = {
         "1300",
         "1302",
         "1303",
-        "1305",
         "1002",
         "1039",
         "1041",
@@ -306,6 +305,8 @@ WEAK = {
 
 CODE_FIELDS = frozenset(
     {
+        "exceptiontype",
+        "errorcodes",
         "code",
         "type",
         "status",

@@ -38,6 +38,7 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "limited until": ("",),
     "blocked until": ("",),
     "until": ("",),
+    "regain access": ("",),
     "another message": ("",),
     "another request": ("",),
     "next request": ("",),

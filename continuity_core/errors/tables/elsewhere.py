@@ -178,6 +178,7 @@ NOT_THE_PROVIDER = (
     *said(
         "usage displays",
         "approaching usage limit",
+        "allowed_warning",
         "approaching your",
         "approaching weekly limit",
         "approaching the",

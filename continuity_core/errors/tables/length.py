@@ -78,6 +78,8 @@ LENGTH = (
         "reached maximum token",
         "reached its maximum token",
         "reached the maximum number of tokens",
+        "reaching the maximum number of tokens",
+        "reaching max tokens",
         "max_tokens was reached",
         "max_tokens reached",
         "max_tokens limit reached",

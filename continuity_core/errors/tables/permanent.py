@@ -311,24 +311,14 @@ BILLING = (
         "credits exhausted",
         "credits have been exhausted",
         "credits depleted",
-        "depleted your",
         "run out of credit",
         "used all available credits",
         "used all your credits",
         "exceeded your monthly included credits",
         "requires more credits",
         "can only afford",
-        "add more credits",
-        "purchase more credits",
-        "purchase credits",
-        "buy more credits",
-        "add credits",
-        "top up",
-        "top-up",
-        "recharge",
         "payment required",
         "payment_required",
-        "payment method",
         "payment failed",
         "past due",
         "overdue",
@@ -339,7 +329,6 @@ BILLING = (
         "billing not enabled",
         "billing to be enabled",
         "enable billing",
-        "billing account",
         "billing issue",
         unless=("overdue for", "topup=false"),
     ),
@@ -422,6 +411,30 @@ BILLING = (
     ),
 )
 """An empty balance or a spending cap. A gateway that gives credits back at an hour says so, which is a window."""
+
+OFFERS = said(
+    "many",
+    "purchase more credits",
+    "purchase credits",
+    "buy more credits",
+    "buy credits",
+    "add more credits",
+    "add credits",
+    "add funds",
+    "top up",
+    "top-up",
+    "recharge",
+    "payment method",
+    "billing account",
+    "credits required",
+    "requires credits",
+    "extra usage is required",
+    "with your chatgpt plan, upgrade",
+    "upgrade your plan to use",
+    "upgrade to use",
+    "upgrade to access",
+)
+"""Offers to pay. Usage limits carry them too, so they count only where no limit is spoken of."""
 
 OPENAI_QUOTA = said(
     "OpenAI",
@@ -580,6 +593,11 @@ INVALID = (
         "404 not found",
         unless=("rate limit",),
     ),
+    *said("Chinese providers", "模型不存在", "参数错误", "参数非法", "不支持", "无效的请求", "参数有误"),
+)
+"""The request itself is wrong. Looked for after faults, since gateways quote much else beside these words."""
+
+CERTIFICATES = (
     *said(
         "TLS",
         "certificate verify failed",
@@ -598,6 +616,5 @@ INVALID = (
         "hostname/ip does not match",
         "wrong version number",
     ),
-    *said("Chinese providers", "模型不存在", "参数错误", "参数非法", "不支持", "无效的请求", "参数有误"),
 )
-"""The request itself is wrong. Looked for after faults, since gateways quote much else beside these words."""
+"""Faults of trust, which do not go away; looked for before the faults of TLS that do."""
