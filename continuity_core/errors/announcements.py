@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 
 import attrs
 
 from continuity_core.errors.durations import Duration, read_duration
-from continuity_core.errors.instants import read_instant
+from continuity_core.errors.instants import Instant, read_instant
+from continuity_core.errors.matching import FoldedText, WordIndex
 from continuity_core.errors.tables.cues import (
     CLIENT_NOTICES,
     FILLERS,
@@ -33,6 +34,14 @@ _OCCURRENCE_LIMIT = 32
 """Announcements of one kind that are looked at in one text."""
 
 
+_FORWARD: WordIndex[tuple[str, tuple[str, ...] | None]] = WordIndex()
+for _cue, _endings in FORWARD.items():
+    _FORWARD.add(_cue, (_cue, _endings), open_end=True)
+_TRAILING: WordIndex[str] = WordIndex()
+for _cue in TRAILING:
+    _TRAILING.add(_cue, _cue, open_end=True)
+
+
 @attrs.frozen
 class Announcement:
     """A wait that a text announces."""
@@ -43,32 +52,36 @@ class Announcement:
 
 
 def announcements(
-    text: str, *, now: datetime, default_zone: tzinfo, provider_zone: bool = False
+    folded: FoldedText, *, now: datetime, default_zone: tzinfo, provider_zone: Callable[[], tzinfo | None]
 ) -> Iterator[Announcement]:
-    """Every wait that the flattened lower-case ``text`` announces. Linear in the text.
+    """Every wait that the text announces. Linear in the text.
 
-    ``provider_zone`` says that the default zone is known to be the provider's.
+    ``provider_zone`` gives the zone in which this provider writes instants without one, if that is known.
     """
-    reader = _Reader(text, now, default_zone, provider_zone)
-    for cue, endings in FORWARD.items():
-        position = text.find(cue)
-        for _ in range(_OCCURRENCE_LIMIT):
-            if position < 0:
-                break
+    reader = _Reader(folded.text, now, default_zone, provider_zone)
+    for cue, endings in _FORWARD.candidates(folded):
+        for position in _occurrences(folded.text, cue):
             found = reader.after(cue, endings, position)
             if found is not None:
                 yield found
-            position = text.find(cue, position + len(cue))
-    yield from reader.after_bars()
-    for cue in TRAILING:
-        position = text.find(cue)
-        for _ in range(_OCCURRENCE_LIMIT):
-            if position < 0:
-                break
+    for position in _occurrences(folded.text, "|"):
+        found = reader.after_bar(position)
+        if found is not None:
+            yield found
+    for cue in _TRAILING.candidates(folded):
+        for position in _occurrences(folded.text, cue):
             found = reader.before(position)
             if found is not None:
                 yield found
-            position = text.find(cue, position + len(cue))
+
+
+def _occurrences(text: str, literal: str) -> Iterator[int]:
+    position = text.find(literal)
+    for _ in range(_OCCURRENCE_LIMIT):
+        if position < 0:
+            return
+        yield position
+        position = text.find(literal, position + len(literal))
 
 
 @attrs.frozen
@@ -76,7 +89,7 @@ class _Reader:
     text: str
     now: datetime
     default_zone: tzinfo
-    provider_zone: bool
+    provider_zone: Callable[[], tzinfo | None]
 
     def after(self, cue: str, endings: tuple[str, ...] | None, position: int) -> Announcement | None:
         """What follows the cue at ``position``."""
@@ -131,7 +144,7 @@ class _Reader:
             if window or _ATTEMPT.match(text, duration.end):
                 return None
             return self._of_duration(duration, start, hedged)
-        instant = read_instant(text, position, now=self.now, default_zone=self.default_zone)
+        instant, zoned = self._instant(position)
         if instant is None:
             return None
         guidance = Guidance(
@@ -139,7 +152,17 @@ class _Reader:
             approximate=hedged or instant.coarse,
             evidence=text[start : instant.end].strip()[:80],
         )
-        return Announcement(guidance, True, instant.zoned or self.provider_zone)
+        return Announcement(guidance, True, zoned)
+
+    def _instant(self, position: int) -> tuple[Instant | None, bool]:
+        """The instant at ``position``, and whether its zone is known."""
+        instant = read_instant(self.text, position, now=self.now, default_zone=self.default_zone)
+        if instant is None or instant.zoned:
+            return instant, instant is not None
+        zone = self.provider_zone()
+        if zone is None:
+            return instant, False
+        return read_instant(self.text, position, now=self.now, default_zone=zone), True
 
     def _of_duration(self, duration: Duration, start: int, hedged: bool) -> Announcement:
         guidance = Guidance(
@@ -149,17 +172,11 @@ class _Reader:
         )
         return Announcement(guidance, False, True)
 
-    def after_bars(self) -> Iterator[Announcement]:
+    def after_bar(self, position: int) -> Announcement | None:
         """``limit reached|1762952400`` (Claude Code)."""
-        position = self.text.find("|")
-        for _ in range(_OCCURRENCE_LIMIT):
-            if position < 0:
-                return
-            if self.text[position + 1 : position + 11].isdecimal():
-                found = self._value_at(position, position + 1, False, True)
-                if found is not None:
-                    yield found
-            position = self.text.find("|", position + 1)
+        if not self.text[position + 1 : position + 11].isdecimal():
+            return None
+        return self._value_at(position, position + 1, False, True)
 
     def before(self, position: int) -> Announcement | None:
         """What ends right before the trailing cue at ``position``."""
@@ -174,10 +191,10 @@ class _Reader:
                     return None
                 hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
                 return self._of_duration(duration, start, hedged)
-            instant = read_instant(text, start, now=self.now, default_zone=self.default_zone)
+            instant, zoned = self._instant(start)
             if instant is not None and not text[instant.end : position].strip(" )]"):
                 guidance = Guidance(
                     until=instant.at, approximate=instant.coarse, evidence=text[start:position].strip()[:80]
                 )
-                return Announcement(guidance, True, instant.zoned or self.provider_zone)
+                return Announcement(guidance, True, zoned)
         return None

@@ -13,9 +13,10 @@ from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.guidance import guidance_of
 from continuity_core.errors.matching import Wording, first_match
 from continuity_core.errors.rules import ErrorRule, first_rule
-from continuity_core.errors.tables import codes, elsewhere, length, limits, overflow, permanent, transient
+from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, EXCEPTION_NAMES
 from continuity_core.errors.tables.statuses import by_status
+from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import Cause, CauseKind, Guidance
 from continuity_core.model.failure import Failure
 
@@ -79,6 +80,8 @@ class _Classifier:
         self.rules = rules
         self.timezone = timezone
         self._guidance: tuple[Guidance, ...] | None = None
+        self._candidates: list[dict[str, list[Wording]]] = []
+        self._found: dict[str, Wording | None] = {}
 
     @property
     def guidance(self) -> tuple[Guidance, ...]:
@@ -119,9 +122,7 @@ class _Classifier:
             return _Verdict(
                 CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
             )
-        return self._worded(
-            "cancelled", elsewhere.CANCELLED, CauseKind.CANCELLED, "the user or the caller stopped it"
-        )
+        return self._worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
 
     def not_the_provider(self) -> _Verdict | None:
         if self.evidence.failure.status is not None:
@@ -136,7 +137,6 @@ class _Classifier:
             )
         return self._worded(
             "elsewhere",
-            elsewhere.NOT_THE_PROVIDER,
             CauseKind.UNKNOWN,
             "a tool or the framework speaks, not the provider",
         )
@@ -164,7 +164,7 @@ class _Classifier:
     def _quota(self, code: str) -> _Verdict:
         if self.evidence.from_alibaba:
             return self._limit(f"code:{code}", "Alibaba uses this code for a throttle")
-        if self._find(limits.USAGE) is not None or self._comes_back():
+        if self._find("usage") is not None or self._comes_back():
             return self._limit(f"code:{code}", "a quota that comes back")
         return _Verdict(
             CauseKind.PERMANENT, f"The provider's code {code!r} means an empty account.", f"code:{code}"
@@ -193,17 +193,14 @@ class _Classifier:
         return None
 
     def parameter(self) -> _Verdict | None:
-        return self._worded(
-            "parameter", permanent.PARAMETER, CauseKind.PERMANENT, "a parameter of the request is wrong"
-        )
+        return self._worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
 
     def output_cap(self) -> _Verdict | None:
-        return self._worded("length", length.LENGTH, CauseKind.LENGTH, "the output was cut at its cap")
+        return self._worded("length", CauseKind.LENGTH, "the output was cut at its cap")
 
     def too_large(self) -> _Verdict | None:
         found = self._worded(
             "too-large",
-            overflow.TOO_LARGE,
             CauseKind.CONTEXT_OVERFLOW,
             "this one request is larger than the limit ever allows",
         )
@@ -224,29 +221,21 @@ class _Classifier:
     def overflow(self) -> _Verdict | None:
         return self._worded(
             "overflow",
-            overflow.OVERFLOW,
             CauseKind.CONTEXT_OVERFLOW,
             "the request does not fit the model's context",
         )
 
     def refused(self) -> _Verdict | None:
-        found = self._worded("safety", permanent.SAFETY, CauseKind.PERMANENT, "a safety filter refused it")
+        found = self._worded("safety", CauseKind.PERMANENT, "a safety filter refused it")
         if found is not None:
             return found
-        usage = (
-            first_match(limits.USAGE, self.evidence.text)
-            if self.evidence.status in (403, 429, None)
-            else None
-        )
+        usage = self._find("usage") if self.evidence.status in (403, 429, None) else None
         if usage is None or self.evidence.status == 401:
-            found = self._worded(
-                "auth", permanent.AUTH, CauseKind.PERMANENT, "the sign-in or a permission is missing"
-            )
+            found = self._worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
             if found is not None:
                 return found
         found = self._worded(
             "billing",
-            permanent.BILLING,
             CauseKind.PERMANENT,
             "the account has no money or reached a spending cap",
         )
@@ -259,17 +248,13 @@ class _Classifier:
     def openai_quota(self) -> _Verdict | None:
         if self.evidence.from_google or self.evidence.from_alibaba:
             return None
-        return self._worded(
-            "openai-quota", permanent.OPENAI_QUOTA, CauseKind.PERMANENT, "the account has no money left"
-        )
+        return self._worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
 
     def offer(self) -> _Verdict | None:
-        return self._worded(
-            "billing-offer", permanent.OFFERS, CauseKind.PERMANENT, "the account has no money left"
-        )
+        return self._worded("billing-offer", CauseKind.PERMANENT, "the account has no money left")
 
     def usage_window(self) -> _Verdict | None:
-        return self._worded("usage", limits.USAGE, CauseKind.USAGE_LIMIT, "a usage window is spent")
+        return self._worded("usage", CauseKind.USAGE_LIMIT, "a usage window is spent")
 
     def limit_code(self) -> _Verdict | None:
         code = next((code for code, _depth in self.evidence.codes if code in codes.LIMIT), None)
@@ -278,29 +263,24 @@ class _Classifier:
         )
 
     def throttle(self) -> _Verdict | None:
-        wording = self._find(limits.THROTTLE) or self._find(limits.DAILY_BUCKET)
+        wording = self._find("throttle") or self._find("daily")
         if wording is None:
             return None
-        if wording.name in _VAGUE_LIMITS and self._find(transient.OVERLOAD) is not None:
+        if wording.name in _VAGUE_LIMITS and self._find("overload") is not None:
             return None
         return self._limit(
             f"throttle:{wording.name}", f"the text says {_shown(wording)!r} ({wording.source})"
         )
 
     def overload(self) -> _Verdict | None:
-        return self._worded(
-            "overload", transient.OVERLOAD, CauseKind.TRANSIENT, "the provider has no room at the moment"
-        )
+        return self._worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
 
     def certificate(self) -> _Verdict | None:
-        return self._worded(
-            "certificate", permanent.CERTIFICATES, CauseKind.PERMANENT, "the certificate cannot be trusted"
-        )
+        return self._worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted")
 
     def transport(self) -> _Verdict | None:
         return self._worded(
             "transport",
-            transient.TRANSPORT,
             CauseKind.TRANSIENT,
             "the connection, the stream or a proxy broke",
         )
@@ -308,9 +288,7 @@ class _Classifier:
     def server_fault(self) -> _Verdict | None:
         if self.evidence.status in (401, 402, 403, 404, 422):
             return None
-        return self._worded(
-            "server", transient.SERVER_FAULT, CauseKind.TRANSIENT, "the provider failed by itself"
-        )
+        return self._worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
 
     def telling_status(self) -> _Verdict | None:
         status = self.evidence.status
@@ -323,7 +301,7 @@ class _Classifier:
         return self._unless_told_otherwise(_Verdict(kind, f"HTTP {status}: {meaning}.", f"status:{status}"))
 
     def invalid(self) -> _Verdict | None:
-        return self._worded("invalid", permanent.INVALID, CauseKind.PERMANENT, "the request itself is wrong")
+        return self._worded("invalid", CauseKind.PERMANENT, "the request itself is wrong")
 
     def weak_code(self) -> _Verdict | None:
         for code, _depth in self.evidence.codes:
@@ -355,9 +333,7 @@ class _Classifier:
     def vague(self) -> _Verdict | None:
         if self.evidence.status == 400:
             return None
-        return self._worded(
-            "vague", transient.VAGUE_FAULT, CauseKind.TRANSIENT, "the text only asks for another try"
-        )
+        return self._worded("vague", CauseKind.TRANSIENT, "the text only asks for another try")
 
     def retry_flag(self) -> _Verdict | None:
         flag = self._told_to_retry()
@@ -373,36 +349,40 @@ class _Classifier:
 
     # What the steps share.
 
-    def _find(self, table: tuple[Wording, ...]) -> Wording | None:
-        """The first row that the text has; a text with broken lines is looked at in other foldings, too."""
-        evidence = self.evidence
-        found = first_match(table, evidence.text)
-        if found is None and evidence.joined is not None:
-            found = first_match(table, evidence.joined)
-        return found
+    def _find(self, table: str) -> Wording | None:
+        """The first row of a table that the text has; a text with broken lines is looked at unbroken, too."""
+        if table not in self._found:
+            self._found[table] = self._search(table)
+        return self._found[table]
 
-    def _worded(
-        self, table_name: str, table: tuple[Wording, ...], kind: CauseKind, meaning: str
-    ) -> _Verdict | None:
+    def _search(self, table: str) -> Wording | None:
+        for number, folded in enumerate(self.evidence.foldings):
+            if number == len(self._candidates):
+                self._candidates.append(WORDINGS.candidates(folded))
+            rows = self._candidates[number].get(table)
+            found = first_match(rows, folded.text) if rows else None
+            if found is not None:
+                return found
+        return None
+
+    def _worded(self, table: str, kind: CauseKind, meaning: str) -> _Verdict | None:
         found = self._find(table)
         if found is None:
             return None
         return _Verdict(
-            kind,
-            f"The text says {_shown(found)!r} ({found.source}): {meaning}.",
-            f"{table_name}:{found.name}",
+            kind, f"The text says {_shown(found)!r} ({found.source}): {meaning}.", f"{table}:{found.name}"
         )
 
     def _limit(self, rule: str, reason: str) -> _Verdict:
         """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
-        window = self._find(limits.USAGE)
+        window = self._find("usage")
         if window is not None:
             return _Verdict(
                 CauseKind.USAGE_LIMIT,
                 f"A limit ({reason}) of a usage window: {_shown(window)!r}.",
                 f"usage:{window.name}",
             )
-        if first_match(limits.SHORT_WINDOW, self.evidence.marks) is not None:
+        if self._find("short-window") is not None:
             return _Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
         longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
         if longest is not None and longest > USAGE_WINDOW_SECONDS:
@@ -410,7 +390,7 @@ class _Classifier:
                 f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."
             )
             return _Verdict(CauseKind.USAGE_LIMIT, why, rule)
-        if longest is None and self._find(limits.DAILY_BUCKET) is not None:
+        if longest is None and self._find("daily") is not None:
             return _Verdict(
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
             )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cached_property
 
 from continuity_core.errors.fields import Field, Value, harvest, plain_name
-from continuity_core.errors.normalising import clean, flat, squeezed, unescape, unwrapped, without_urls
+from continuity_core.errors.matching import FoldedText
+from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_urls
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
 from continuity_core.model.failure import Failure
@@ -35,20 +37,24 @@ _ALIBABA = (
     "百炼",
 )
 
-_LED_STATUS = re.compile(
-    r"(?:http(?:/[\d.]{1,3})?|http status|http error|http code|status|status[ _]?code|statuscode|error code|error_code|error|api error|server error|request rejected"
-    r"|returned|responded with|responded|response|got|received|code|exception|failed|unexpected status|error status|upstream)"
-    r"(?: code| status| error| http| with| an?| of){0,3}[ :=(\[#'\"]{1,4}([45]\d\d)(?![\d.,:-]*\d|%|\w)"
-)
+_STATUS = re.compile(r"(?<![\w.,:/-])[45]\d\d(?![\w%]|[.,:-]\d)")
+_LEADS = (
+    "http", "http/1.1", "http/1.0", "http/2", "http/3", "http status", "http error", "http code", "status", "status_code",
+    "statuscode", "status code", "error code", "error_code", "error", "api error", "server error", "request rejected",
+    "returned", "returned a", "returned an", "responded with", "responded", "response", "response code", "got", "received",
+    "code", "failed", "failed with", "unexpected status", "upstream", "with status", "error of", "exception",
+)  # fmt: skip
+"""What stands right before a number that is a status."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}([45]\d\d)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
 )
 _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
-_EXCEPTION_NAME = re.compile(
-    r"\b[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|Disconnected|IncompleteRead|Exceeded)\b"
-)
+_NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
+_EXCEPTION_ENDINGS = (
+    "Error", "Exception", "Timeout", "Exhausted", "Unavailable", "Disconnected", "IncompleteRead", "Exceeded", "Interrupt",
+)  # fmt: skip
 _EXCEPTION_NAME_LIMIT = 16
 _CODE_LIMIT = 80
 """Characters of the longest code; what is longer is prose."""
@@ -73,20 +79,24 @@ class Evidence:
         return flat(unescape(self.raw))
 
     @cached_property
-    def text(self) -> str:
+    def folded(self) -> FoldedText:
         """The flattened text that phrases are looked for in."""
-        return flat(without_urls(unescape(self.raw)))
+        return FoldedText(flat(without_urls(unescape(self.raw))))
+
+    @property
+    def text(self) -> str:
+        return self.folded.text
 
     @cached_property
-    def joined(self) -> str | None:
-        """As ``text``, with line breaks taken out instead of turned into blanks; None where there are none."""
+    def joined(self) -> FoldedText | None:
+        """As ``folded``, with line breaks taken out instead of turned into blanks; None where there are none."""
         joined = unwrapped(self.raw)
-        return None if joined is None else flat(without_urls(unescape(joined)))
+        return None if joined is None else FoldedText(flat(without_urls(unescape(joined))))
 
-    @cached_property
-    def squeezed(self) -> str | None:
-        """The text without any blanks, for words that a terminal broke; None where nothing looks broken."""
-        return None if self.joined is None else squeezed(self.text)
+    @property
+    def foldings(self) -> tuple[FoldedText, ...]:
+        """The text as it is, and as it is if its line breaks are a terminal's."""
+        return (self.folded,) if self.joined is None else (self.folded, self.joined)
 
     @cached_property
     def fields(self) -> list[Field]:
@@ -133,27 +143,27 @@ class Evidence:
         first = _FIRST_STATUS.match(text)
         if first is not None and not _AMOUNT.match(text, first.end(1)):
             return int(first.group(1))
-        for led in _LED_STATUS.finditer(text):
-            if not _AMOUNT.match(text, led.end(1)):
-                return int(led.group(1))
-        for status, phrases in REASON_PHRASES.items():
-            for phrase in phrases:
-                if (
-                    f"{status} {phrase}" in text
-                    or f"{status}: {phrase}" in text
-                    or f"{status} - {phrase}" in text
-                ):
-                    return status
+        for match in _STATUS.finditer(text):
+            start, end = match.span()
+            if _AMOUNT.match(text, end):
+                continue
+            before = text[max(0, start - 24) : start].rstrip(" :=([#'\"")
+            status = int(match.group())
+            if before.endswith(_LEADS) or text.startswith(
+                REASON_PHRASES.get(status, ()), end + _gap(text, end)
+            ):
+                return status
         return None
 
     @cached_property
     def exception_names(self) -> tuple[str, ...]:
         """Last parts of the exceptions' names in lower case: the failure's own, then those that the text names."""
         names = [name.rpartition(".")[2].lower() for name in self.failure.exceptions]
-        for count, match in enumerate(_EXCEPTION_NAME.finditer(self.raw)):
-            if count >= _EXCEPTION_NAME_LIMIT:
-                break
-            names.append(match.group().rpartition(".")[2].lower())
+        if any(ending in self.raw for ending in _EXCEPTION_ENDINGS):
+            told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
+            names += [
+                word.rpartition(".")[2].lower() for word in itertools.islice(told, _EXCEPTION_NAME_LIMIT)
+            ]
         return tuple(dict.fromkeys(names))
 
     @cached_property
@@ -170,6 +180,14 @@ class Evidence:
             yield plain_name(header), text
         for field in self.fields:
             yield field.name, field.value
+
+
+def _gap(text: str, position: int) -> int:
+    """Length of what may stand between a status and its reason phrase."""
+    length = 0
+    while length < 3 and text[position + length : position + length + 1] in (" ", ":", "-"):
+        length += 1
+    return length
 
 
 def _as_status(value: object) -> int | None:

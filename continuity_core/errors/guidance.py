@@ -63,11 +63,10 @@ def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
 
 
 def _announced(evidence: Evidence, now: datetime, timezone: tzinfo) -> Iterator[Announcement]:
-    known = _provider_zone(evidence)
-    zone = known or timezone
-    for text in (evidence.text, evidence.joined):
-        if text is not None:
-            yield from announcements(text, now=now, default_zone=zone, provider_zone=known is not None)
+    for folded in evidence.foldings:
+        yield from announcements(
+            folded, now=now, default_zone=timezone, provider_zone=lambda: _provider_zone(evidence)
+        )
 
 
 def _provider_zone(evidence: Evidence) -> tzinfo | None:

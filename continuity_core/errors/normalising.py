@@ -15,7 +15,6 @@ _URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2
 _ESCAPED_SPACE = re.compile(r"\\{1,8}[nrt]")
 _ESCAPED_QUOTE = re.compile(r"\\{1,8}([\"'/])")
 _ESCAPED_CHARACTER = re.compile(r"\\{1,8}u([0-9a-fA-F]{4})")
-_SPACES = re.compile(r"\s+")
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
 
 _PLAIN = str.maketrans(
@@ -27,7 +26,8 @@ def clean(text: str) -> str:
     """``text`` without escape sequences, control characters and markup; line breaks and case are kept."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    text = _CONTROL.sub("", text)
+    if not text.isprintable():
+        text = _CONTROL.sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _BOX.sub(" ", text)).translate(_PLAIN)
     if "<" in text and ">" in text and _is_markup(text):
@@ -51,7 +51,7 @@ def without_urls(text: str) -> str:
 
 def flat(text: str) -> str:
     """Lower case, every run of white space one blank: what phrases are looked for in."""
-    return _SPACES.sub(" ", text).strip().lower()
+    return " ".join(text.split()).lower()
 
 
 def unwrapped(text: str) -> str | None:
@@ -59,13 +59,10 @@ def unwrapped(text: str) -> str | None:
 
     A terminal breaks a line inside a word or a number as well as between words.
     """
+    if "\n" not in text and "   " not in text and "\t" not in text:
+        return None
     joined = _WRAP.sub("", text)
     return None if joined == text else joined
-
-
-def squeezed(text: str) -> str:
-    """``text`` without any white space: finds words that a terminal broke in two."""
-    return _SPACES.sub("", text)
 
 
 def _is_markup(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from continuity_core.errors.matching import said
 
 USAGE = (
-    *said("Codex", "usage limit", "usage_limit", "usagelimit"),
+    *said("Codex", "usage limit", "usage_limit", "*usagelimit"),
     *said(
         "Claude Code",
         "hit your limit",
@@ -32,7 +32,7 @@ USAGE = (
     ),
     *said(
         "Gemini",
-        "perday",
+        "*perday",
         "per_day",
         "daily quota",
         "quota_exhausted",
@@ -41,7 +41,7 @@ USAGE = (
         "quota will reset after * h",
     ),
     *said("OpenRouter", "free-models-per-day"),
-    *said("GitHub Models", "bymodelbyday", "per 86400s", "byday"),
+    *said("GitHub Models", "bymodelbyday", "per 86400s", "*byday"),
     *said(
         "Alibaba coding plan",
         "hour allocated quota exceeded",
@@ -129,7 +129,7 @@ USAGE = (
         "quota is exhausted",
         "exhausted your quota",
         "quota used up",
-        unless=("per minute", "per second", "perminute", "resource_exhausted"),
+        unless=("per minute", "per second", "*perminute", "resource_exhausted"),
     ),
     *said(
         "Chinese agents",
@@ -228,7 +228,7 @@ THROTTLE = (
         "too many request",
         "too_many_request",
         "toomanyrequest",
-        "throttl",
+        "*throttl",
         "tokens per min",
         "requests per min",
         "token per min",
@@ -237,7 +237,7 @@ THROTTLE = (
         "tokens per second",
         "per-minute",
         "per minute limit",
-        "perminute",
+        "*perminute",
         "per_minute",
         "(tpm)",
         "(rpm)",
