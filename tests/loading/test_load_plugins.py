@@ -325,7 +325,8 @@ def test_a_missing_redaction_is_a_problem(install: Install) -> None:
     assert problems() == [
         (
             'plugin "projection-redaction" (continuity-core): is not installed, so nothing keeps '
-            "broken protocol out of requests. Install continuity-core as a distribution: copied files declare no plugins."
+            "broken protocol out of requests. Install continuity-core as a distribution: "
+            "copied files declare no plugins."
         )
     ]
     assert names(configured(disable=["projection-redaction"])) == []
