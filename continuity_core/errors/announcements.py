@@ -10,7 +10,7 @@ import attrs
 
 from continuity_core.errors.durations import Duration, read_duration
 from continuity_core.errors.instants import Instant, read_instant
-from continuity_core.errors.matching import FoldedText, WordIndex
+from continuity_core.errors.matching import FoldedText, IndexEntry, WordIndex
 from continuity_core.errors.tables.cues import (
     CLIENT_NOTICES,
     FILLERS,
@@ -34,12 +34,8 @@ _OCCURRENCE_LIMIT = 32
 """Announcements of one kind that are looked at in one text."""
 
 
-_FORWARD: WordIndex[tuple[str, tuple[str, ...] | None]] = WordIndex()
-for _cue, _endings in FORWARD.items():
-    _FORWARD.add(_cue, (_cue, _endings), open_end=True)
-_TRAILING: WordIndex[str] = WordIndex()
-for _cue in TRAILING:
-    _TRAILING.add(_cue, _cue, open_end=True)
+_FORWARD = WordIndex(IndexEntry(cue, (cue, endings), open_end=True) for cue, endings in FORWARD.items())
+_TRAILING = WordIndex(IndexEntry(cue, cue, open_end=True) for cue in TRAILING)
 
 
 @attrs.frozen

@@ -11,7 +11,8 @@ import attrs
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.guidance import guidance_of
-from continuity_core.errors.matching import Wording, first_match
+from continuity_core.errors.lazily import lazy
+from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, EXCEPTION_NAMES
@@ -79,15 +80,11 @@ class _Classifier:
         self.now = now
         self.rules = rules
         self.timezone = timezone
-        self._guidance: tuple[Guidance, ...] | None = None
-        self._candidates: list[dict[str, list[Wording]]] = []
-        self._found: dict[str, Wording | None] = {}
 
-    @property
+    @lazy
     def guidance(self) -> tuple[Guidance, ...]:
-        if self._guidance is None:
-            self._guidance = guidance_of(self.evidence, now=self.now, timezone=self.timezone)
-        return self._guidance
+        """What the provider says on how long to wait, whatever kind of failure it is."""
+        return guidance_of(self.evidence, now=self.now, timezone=self.timezone)
 
     def verdict(self) -> Cause:
         rule = first_rule(self.rules, self.evidence.text) if self.rules else None
@@ -246,7 +243,7 @@ class _Classifier:
         return None
 
     def openai_quota(self) -> _Verdict | None:
-        if self.evidence.from_google or self.evidence.from_alibaba:
+        if self._find("openai-quota") is None or self.evidence.from_google or self.evidence.from_alibaba:
             return None
         return self._worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
 
@@ -349,21 +346,13 @@ class _Classifier:
 
     # What the steps share.
 
-    def _find(self, table: str) -> Wording | None:
-        """The first row of a table that the text has; a text with broken lines is looked at unbroken, too."""
-        if table not in self._found:
-            self._found[table] = self._search(table)
-        return self._found[table]
+    @lazy
+    def _matches(self) -> list[dict[str, Wording]]:
+        """By table the first row that the text has; a text with broken lines is looked at unbroken, too."""
+        return [WORDINGS.matches(folded) for folded in self.evidence.foldings]
 
-    def _search(self, table: str) -> Wording | None:
-        for number, folded in enumerate(self.evidence.foldings):
-            if number == len(self._candidates):
-                self._candidates.append(WORDINGS.candidates(folded))
-            rows = self._candidates[number].get(table)
-            found = first_match(rows, folded.text) if rows else None
-            if found is not None:
-                return found
-        return None
+    def _find(self, table: str) -> Wording | None:
+        return next((found[table] for found in self._matches if table in found), None)
 
     def _worded(self, table: str, kind: CauseKind, meaning: str) -> _Verdict | None:
         found = self._find(table)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
 from continuity_core.errors.fields import Field, Value, harvest, plain_name
+from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import FoldedText
 from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_urls
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
@@ -66,19 +66,19 @@ class Evidence:
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
 
-    @cached_property
+    @lazy
     def raw(self) -> str:
         """The cleaned message, and the body where it adds something; case and line breaks are kept."""
         message = clean(self.failure.message)
         body = clean(self.failure.body) if self.failure.body else ""
         return message if not body or body in message else f"{message}\n{body}"
 
-    @cached_property
+    @lazy
     def marks(self) -> str:
         """The flattened text with its web addresses: what tells whose error it is."""
         return flat(unescape(self.raw))
 
-    @cached_property
+    @lazy
     def folded(self) -> FoldedText:
         """The flattened text that phrases are looked for in."""
         return FoldedText(flat(without_urls(unescape(self.raw))))
@@ -87,7 +87,7 @@ class Evidence:
     def text(self) -> str:
         return self.folded.text
 
-    @cached_property
+    @lazy
     def joined(self) -> FoldedText | None:
         """As ``folded``, with line breaks taken out instead of turned into blanks; None where there are none."""
         joined = unwrapped(self.raw)
@@ -98,14 +98,14 @@ class Evidence:
         """The text as it is, and as it is if its line breaks are a terminal's."""
         return (self.folded,) if self.joined is None else (self.folded, self.joined)
 
-    @cached_property
+    @lazy
     def fields(self) -> list[Field]:
         found = harvest(self.raw) if "{" in self.raw or "=" in self.raw or ":" in self.raw else []
         if self.failure.body and self.failure.body in self.failure.message and "{" not in self.raw:
             found += harvest(self.failure.body)
         return found
 
-    @cached_property
+    @lazy
     def codes(self) -> tuple[tuple[str, int], ...]:
         """Plain machine-readable codes and types with their depth, the innermost first.
 
@@ -125,7 +125,7 @@ class Evidence:
         found.pop("", None)
         return tuple(sorted(found.items(), key=lambda item: -item[1]))
 
-    @cached_property
+    @lazy
     def status(self) -> int | None:
         """The HTTP status: a field of the response, else of the text, else an anchored prefix of the text."""
         own = self.failure.status
@@ -155,7 +155,7 @@ class Evidence:
                 return status
         return None
 
-    @cached_property
+    @lazy
     def exception_names(self) -> tuple[str, ...]:
         """Last parts of the exceptions' names in lower case: the failure's own, then those that the text names."""
         names = [name.rpartition(".")[2].lower() for name in self.failure.exceptions]
@@ -166,11 +166,11 @@ class Evidence:
             ]
         return tuple(dict.fromkeys(names))
 
-    @cached_property
+    @lazy
     def from_google(self) -> bool:
         return any(mark in self.marks for mark in _GOOGLE)
 
-    @cached_property
+    @lazy
     def from_alibaba(self) -> bool:
         return any(mark in self.marks for mark in _ALIBABA)
 

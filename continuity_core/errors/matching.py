@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Generic, TypeVar
 
 import attrs
+
+from continuity_core.errors.lazily import lazy
 
 T = TypeVar("T")
 
@@ -117,46 +119,84 @@ class FoldedText:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    @cached_property
+    @lazy
     def words(self) -> frozenset[str]:
         """Every run of letters and digits of ASCII."""
         return frozenset(_TOKEN.findall(self.text))
 
-    @cached_property
+    @lazy
+    def prefixes(self) -> frozenset[str]:
+        """The beginnings of the words."""
+        return frozenset([word[:_PREFIX] for word in self.words])
+
+    @lazy
     def ascii_only(self) -> bool:
+        """Whether there is no other script."""
         return self.text.isascii()
 
 
-class WordIndex(Generic[T]):
-    """Values by the first word of a literal, so that a text asks only for those that can stand in it."""
+@attrs.frozen
+class IndexEntry(Generic[T]):
+    """A literal and the value that it stands for."""
 
-    def __init__(self) -> None:
+    literal: str
+    value: T
+    open_end: bool = attrs.field(kw_only=True)
+    """Its last word may go on in the text."""
+    anywhere: bool = attrs.field(kw_only=True, default=False)
+    """It may begin inside a word of the text."""
+
+    @property
+    def whole_words(self) -> list[str]:
+        """The words of the literal that are whole words of every text in which it stands."""
+        found = [match for match in _TOKEN.finditer(self.literal)]
+        return [
+            match.group()
+            for match in found
+            if not (match.end() == len(self.literal) and self.open_end)
+            and not (match.start() == 0 and self.anywhere)
+        ]
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of a word of every text in which the literal stands, or an empty string."""
+        first = _TOKEN.search(self.literal)
+        return (
+            "" if first is None or self.anywhere or len(first.group()) < _PREFIX else first.group()[:_PREFIX]
+        )
+
+
+class WordIndex(Generic[T]):
+    """Values by a word of their literal, so that a text asks only for those that can stand in it.
+
+    Of the words that a literal holds whole, the one counts that the fewest other literals hold.
+    """
+
+    def __init__(self, entries: Iterable[IndexEntry[T]]) -> None:
         self._by_word: dict[str, list[T]] = {}
         self._by_prefix: dict[str, list[T]] = {}
         self._always: list[T] = []
         self._other_scripts: list[T] = []
-
-    def add(self, literal: str, value: T, *, open_end: bool, anywhere: bool = False) -> None:
-        """``open_end``: the last word of the literal may go on in the text. ``anywhere``: also inside a word."""
-        first = _TOKEN.search(literal)
-        if not literal.isascii():
-            self._other_scripts.append(value)
-        elif anywhere or first is None:
-            self._always.append(value)
-        elif open_end and first.end() == len(literal) and len(first.group()) >= _PREFIX:
-            self._by_prefix.setdefault(first.group()[:_PREFIX], []).append(value)
-        else:
-            self._by_word.setdefault(first.group(), []).append(value)
+        entries = tuple(entries)
+        shared = Counter(word for entry in entries for word in entry.whole_words)
+        for entry in entries:
+            if not entry.literal.isascii():
+                self._other_scripts.append(entry.value)
+            elif entry.whole_words:
+                rarest = min(entry.whole_words, key=lambda word: shared[word])
+                self._by_word.setdefault(rarest, []).append(entry.value)
+            elif entry.prefix:
+                self._by_prefix.setdefault(entry.prefix, []).append(entry.value)
+            else:
+                self._always.append(entry.value)
 
     def candidates(self, folded: FoldedText) -> Iterator[T]:
         """The values whose literal may stand in the text."""
         by_word, by_prefix = self._by_word, self._by_prefix
-        for word in folded.words:
-            if word in by_word:
-                yield from by_word[word]
-        for prefix in {word[:_PREFIX] for word in folded.words}:
-            if prefix in by_prefix:
-                yield from by_prefix[prefix]
+        for word in folded.words & by_word.keys():
+            yield from by_word[word]
+        for prefix in folded.prefixes & by_prefix.keys():
+            yield from by_prefix[prefix]
         yield from self._always
         if not folded.ascii_only:
             yield from self._other_scripts
@@ -166,32 +206,22 @@ class Tables:
     """All tables of wordings under one index."""
 
     def __init__(self, tables: dict[str, tuple[Wording, ...]]) -> None:
-        self._index: WordIndex[tuple[str, int, Wording]] = WordIndex()
-        for name, rows in tables.items():
-            for rank, row in enumerate(rows):
-                phrase = row.phrase
-                self._index.add(
-                    phrase.pieces[0],
-                    (name, rank, row),
-                    open_end=len(phrase.pieces) > 1 or not phrase.word_after,
-                    anywhere=row.name.startswith("*"),
-                )
+        self._index = WordIndex(
+            IndexEntry(
+                row.phrase.pieces[0],
+                (row.phrase.pieces[0], name, rank, row),
+                open_end=len(row.phrase.pieces) > 1 or not row.phrase.word_after,
+                anywhere=row.name.startswith("*"),
+            )
+            for name, rows in tables.items()
+            for rank, row in enumerate(rows)
+        )
 
-    def candidates(self, folded: FoldedText) -> dict[str, list[Wording]]:
-        """By table the rows that may stand in the text, in the table's order."""
-        found: dict[str, list[tuple[int, Wording]]] = {}
-        for name, rank, row in self._index.candidates(folded):
-            found.setdefault(name, []).append((rank, row))
-        return {name: [row for _, row in sorted(rows, key=_rank)] for name, rows in found.items()}
-
-
-def _rank(item: tuple[int, Wording]) -> int:
-    return item[0]
-
-
-def first_match(rows: Iterable[Wording], text: str) -> Wording | None:
-    """The first of ``rows`` that stands in ``text``."""
-    for row in rows:
-        if row.matches(text):
-            return row
-    return None
+    def matches(self, folded: FoldedText) -> dict[str, Wording]:
+        """By table the first of its rows that stands in the text."""
+        text = folded.text
+        found: dict[str, tuple[int, Wording]] = {}
+        for first, name, rank, row in self._index.candidates(folded):
+            if first in text and (name not in found or rank < found[name][0]) and row.matches(text):
+                found[name] = (rank, row)
+        return {name: row for name, (_, row) in found.items()}
