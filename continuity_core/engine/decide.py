@@ -56,11 +56,16 @@ def decide(
 
 @attrs.define(eq=False)
 class _Fold:
-    """The fold of one boundary over the chain."""
+    """The fold of one boundary over the chain; every join is of all that was said, so that it stays one."""
 
     check: BundleCheck
     proposal: Proposal = EMPTY_PROPOSAL
     slow: tuple[SlowCall, ...] = ()
+    bundles: tuple[Bundle, ...] = ()
+    """Those that passed the check."""
+    dropped: tuple[Dropped, ...] = ()
+    faults: tuple[PluginFault, ...] = ()
+    exhausted: tuple[str, ...] = ()
 
     def ask(self, link: Link, boundary: Boundary) -> None:
         result = isolated(link, read_bundle, boundary, self.proposal)
@@ -68,36 +73,27 @@ class _Fold:
             return
         self.slow += result.slow
         if result.faults:
-            self._rejoin(faults=self.proposal.faults + result.faults)
+            self.faults += result.faults
         elif result.value is not None:
             self._add(result.value, link.plugin)
+        else:
+            return
+        self.proposal = join(
+            self.bundles,
+            self.check.boundary.now,
+            dropped=self.dropped,
+            faults=self.faults,
+            exhausted=self.exhausted,
+        )
 
     def _add(self, bundle: Bundle, plugin: RegisteredPlugin) -> None:
-        before = self.proposal
         refusal = self.check.refusal(bundle, plugin)
         if refusal is None:
-            self._rejoin(bundles=(*before.bundles, bundle))
+            self.bundles += (bundle,)
             return
-        dropped = Dropped(bundle.plugin, describe(bundle), refusal.why)
-        exhausted = before.exhausted if refusal.window is None else (*before.exhausted, refusal.window)
-        self._rejoin(dropped=(*before.dropped, dropped), exhausted=exhausted)
-
-    def _rejoin(
-        self,
-        *,
-        bundles: tuple[Bundle, ...] | None = None,
-        dropped: tuple[Dropped, ...] | None = None,
-        faults: tuple[PluginFault, ...] | None = None,
-        exhausted: tuple[str, ...] | None = None,
-    ) -> None:
-        before = self.proposal
-        self.proposal = join(
-            before.bundles if bundles is None else bundles,
-            self.check.boundary.now,
-            dropped=before.dropped if dropped is None else dropped,
-            faults=before.faults if faults is None else faults,
-            exhausted=before.exhausted if exhausted is None else exhausted,
-        )
+        self.dropped += (Dropped(bundle.plugin, describe(bundle), refusal.why),)
+        if refusal.window is not None:
+            self.exhausted += (refusal.window,)
 
 
 def goes_native_first(boundary: Boundary) -> bool:

@@ -47,7 +47,7 @@ def join(
         no_resume = f"{halt.plugin} halted recovery: {halt.decision.reason}"
         falls = [bundle for bundle in in_chain_order if bundle.resume is not None]
         dropped += tuple(Dropped(bundle.plugin, describe(bundle), no_resume) for bundle in falls)
-        in_chain_order = [bundle for bundle in in_chain_order if bundle.resume is None]
+        in_chain_order = _without_resume(in_chain_order)
         no_resume = no_resume if falls else None
     edits, refused = _join_edits(in_chain_order)
     return Proposal(
@@ -64,7 +64,7 @@ def join(
         memory=_memories(in_chain_order),
         halt=halt,
         bundles=tuple(in_chain_order),
-        dropped=dropped + refused,
+        dropped=tuple(dict.fromkeys(dropped + refused)),
         faults=faults,
         exhausted=exhausted,
         no_resume=no_resume,
@@ -77,7 +77,7 @@ def without_resumes(
     """The proposal after every bundle that asks for a resume fell, since its wait cannot be held."""
     falls = [bundle for bundle in proposal.bundles if bundle.resume is not None]
     joined = join(
-        [bundle for bundle in proposal.bundles if bundle.resume is None],
+        _without_resume(proposal.bundles),
         now,
         dropped=proposal.dropped + tuple(Dropped(bundle.plugin, describe(bundle), why) for bundle in falls),
         faults=proposal.faults,
@@ -89,6 +89,17 @@ def without_resumes(
 def describe(bundle: Bundle) -> str:
     """The kinds of a bundle's decisions, for a person."""
     return ", ".join(dict.fromkeys(type(decision).__name__ for decision in bundle.decisions))
+
+
+def _without_resume(bundles: Iterable[Bundle]) -> list[Bundle]:
+    """The bundles but for those that ask for a resume, of which only a halt stays: it is for good."""
+    rest = []
+    for bundle in bundles:
+        if bundle.resume is None:
+            rest.append(bundle)
+        elif halts := tuple(decision for decision in bundle.decisions if isinstance(decision, Halt)):
+            rest.append(attrs.evolve(bundle, decisions=halts))
+    return rest
 
 
 def _first_halt(bundles: Iterable[Bundle]) -> Said[Halt] | None:
