@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from continuity_core.engine.settings import Settings
-from continuity_core.loading.declaration_checks import PLUGIN_NAME
 from continuity_core.loading.environment import CONFIG_VARIABLE, read_environment
 from continuity_core.loading.errors import ConfigurationError, Problem
-from continuity_core.loading.files import (
-    FoundFiles,
-    find_project_file,
-    home_folder,
-    read_known_file,
-    user_file,
+from continuity_core.loading.files import read_files
+from continuity_core.loading.layers import (
+    SELECTION_KEYS,
+    SETTINGS_KEYS,
+    core_given,
+    shape_problems,
+    spare_protections,
 )
-from continuity_core.loading.options import Resolved, no_options, option_infos, resolve
-from continuity_core.loading.printable import printable
-from continuity_core.loading.selection import PROTECTIONS, NamedCode, Selection, normal_name
+from continuity_core.loading.options import Resolved, no_options, resolve
+from continuity_core.loading.selection import NamedCode, Selection
 from continuity_core.loading.sources import Given, Layer, NotAccepted, Provenance, Source
-from continuity_core.loading.suggesting import did_you_mean
 from continuity_core.loading.versions import Requirement
-from continuity_core.model.boundary import Mode
-from continuity_core.model.options import flag
-
-_SETTINGS = frozenset(option_infos(Settings))
-_SELECTION = frozenset(option_infos(Selection))
-CORE_KEYS = frozenset(("enabled", "plugins", *_SETTINGS, *_SELECTION))
-"""The keys that a file may have at its top level."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -143,7 +134,7 @@ def gather(
 ) -> Configuration:
     """As :meth:`Configuration.read`, but keep the problems instead of raising."""
     environment = os.environ if environment is None else environment
-    files = _read_files(config, environment, folder)
+    files = read_files(config or environment.get(CONFIG_VARIABLE) or None, environment, folder)
     variables, problems = read_environment(environment)
     layers = [found.layer for found in files if found.layer is not None]
     layers.append(variables)
@@ -163,11 +154,10 @@ def join(
     joined = tuple(layers)
     found = list(problems)
     for layer in joined:
-        found.extend(_shape_problems(layer))
-    given = _core_given(joined, found)
-    spared, withheld = _spare_protections(given)
-    settings = resolve(Settings, {key: given[key] for key in given if key in _SETTINGS})
-    selection = resolve(Selection, {key: spared.get(key, given[key]) for key in given if key in _SELECTION})
+        found.extend(shape_problems(layer))
+    given, withheld = spare_protections(core_given(joined, found))
+    settings = resolve(Settings, {key: given[key] for key in given if key in SETTINGS_KEYS})
+    selection = resolve(Selection, {key: given[key] for key in given if key in SELECTION_KEYS})
     return Configuration(
         settings=settings.options,
         selection=selection.options,
@@ -184,124 +174,3 @@ def _without_problems(configuration: Configuration) -> Configuration:
     if configuration.problems:
         raise ConfigurationError(configuration.problems)
     return configuration
-
-
-def _read_files(
-    config: str | Path | None, environment: Mapping[str, str], folder: Path | None
-) -> list[FoundFiles]:
-    """The project's, the user's and the named file, those that there are."""
-    own = user_file(environment)
-    named = config or environment.get(CONFIG_VARIABLE) or None
-    try:
-        folder = (folder or Path.cwd()).absolute()
-    except OSError:
-        folder = None  # The working directory was removed: there is nothing to search.
-    named_path = None
-    if named is not None:
-        named_path = Path(named).expanduser()
-        named_path = folder / named_path if folder else named_path
-    known = tuple(path for path in (own, named_path) if path is not None)
-    files = []
-    if folder is not None:
-        files.append(find_project_file(folder, home_folder(environment), known))
-    if own is not None:
-        files.append(read_known_file(own, Source.USER))
-    if named_path is not None:
-        files.append(read_known_file(named_path, Source.NAMED))
-    return files
-
-
-def _shape_problems(layer: Layer) -> Iterable[Problem]:
-    """What is wrong with the names and tables of a layer, whatever the values are."""
-    tables = layer.table.get("plugins", {})
-    if not isinstance(tables, Mapping):
-        yield Problem(
-            where=layer.where("plugins"),
-            what=f"takes a table for each plugin, not {printable(repr(tables), 100)}",
-            mend="Write [tool.continuity.plugins.NAME]; a list of the plugins to load is the key only.",
-        )
-        tables = {}
-    for name, table in tables.items():
-        where = layer.where("plugins", str(name))
-        if not isinstance(name, str) or not PLUGIN_NAME.fullmatch(name):
-            yield Problem(where=where, what=f"{printable(repr(name), 100)} is no plugin name")
-        if not isinstance(table, Mapping):
-            mend = f'To switch it off: disable = ["{name}"].' if table is False else ""
-            yield Problem(
-                where=where, what=f"takes a table of options, not {printable(repr(table), 100)}", mend=mend
-            )
-    for key, value in layer.table.items():
-        if key in CORE_KEYS:
-            continue
-        if isinstance(value, Mapping):
-            mend = f"Options of a plugin belong in plugins.{key}."
-        else:
-            mend = did_you_mean(str(key), CORE_KEYS)
-        yield Problem(
-            where=layer.where(str(key)), what=f'unknown key "{printable(key, 100)}"', mend=printable(mend)
-        )
-
-
-def _core_given(layers: Sequence[Layer], problems: list[Problem]) -> dict[str, list[Given]]:
-    """The core's values by key; ``enabled`` is told as ``mode``."""
-    given: dict[str, list[Given]] = {}
-    for layer in layers:
-        for key in layer.table:
-            if key in _SETTINGS or key in _SELECTION:
-                given.setdefault(key, []).append(layer.given(key))
-        if "enabled" in layer.table:
-            _tell_as_mode(layer, given.setdefault("mode", []), problems)
-    return given
-
-
-def _tell_as_mode(layer: Layer, modes: list[Given], problems: list[Problem]) -> None:
-    """Append what ``enabled`` means: false is ``off``, true only ends an ``off`` of a lower source."""
-    given = layer.given("enabled")
-    try:
-        enabled = flag(given.value)
-    except ValueError as error:
-        problems.append(Problem(where=given.where, what=printable(error)))
-        return
-    if "mode" in layer.table:
-        mode, place = str(layer.table["mode"]), layer.where("mode")
-        if (mode == Mode.OFF) == enabled:
-            problems.append(
-                Problem(
-                    where=given.where,
-                    what=f"enabled = {str(enabled).lower()} contradicts {place} = {printable(mode, 50)}",
-                    mend="Keep one of the two.",
-                )
-            )
-    elif not enabled:
-        modes.append(attrs.evolve(given, value=Mode.OFF))
-    elif modes and modes[-1].value == Mode.OFF:
-        modes.append(attrs.evolve(given, value=Mode.ON))
-
-
-def _spare_protections(
-    given: Mapping[str, Sequence[Given]],
-) -> tuple[dict[str, list[Given]], list[NotAccepted]]:
-    """Take out of a found file's ``disable`` what protects, or what a trusted source requires."""
-    protected: set[str] = set(PROTECTIONS)
-    trusted = {"require": [value for value in given.get("require", ()) if value.source.trusted]}
-    protected.update(
-        normal_name(requirement.name) for requirement in resolve(Selection, trusted).options.require
-    )
-    spared: list[Given] = []
-    withheld = []
-    for value in given.get("disable", ()):
-        names = value.value
-        if not value.source.trusted and isinstance(names, list):
-            refused = tuple(name for name in names if normal_name(str(name)) in protected)
-            if refused:
-                withheld.append(
-                    NotAccepted(
-                        key="disable",
-                        value=refused,
-                        where=value.where,
-                        why="a file found by searching may not disable what protects, or what is required",
-                    )
-                )
-                value = attrs.evolve(value, value=[name for name in names if name not in refused])
-        spared.append(value)
-    return ({"disable": spared} if spared else {}), withheld

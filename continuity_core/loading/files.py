@@ -114,6 +114,30 @@ def user_file(environment: Mapping[str, str], platform: str = sys.platform) -> P
     return folder / "continuity" / FILE_NAME if folder else None
 
 
+def read_files(
+    named: str | Path | None, environment: Mapping[str, str], folder: Path | None
+) -> list[FoundFiles]:
+    """The project's, the user's and the named file, those that there are; lowest precedence first."""
+    own = user_file(environment)
+    try:
+        folder = (folder or Path.cwd()).absolute()
+    except OSError:
+        folder = None  # The working directory was removed: there is nothing to search.
+    named_path = None
+    if named is not None:
+        named_path = Path(os.path.expanduser(named))
+        named_path = folder / named_path if folder else named_path
+    known = tuple(path for path in (own, named_path) if path is not None)
+    files = []
+    if folder is not None:
+        files.append(find_project_file(folder, home_folder(environment), known))
+    if own is not None:
+        files.append(read_known_file(own, Source.USER))
+    if named_path is not None:
+        files.append(read_known_file(named_path, Source.NAMED))
+    return files
+
+
 def home_folder(environment: Mapping[str, str]) -> Path | None:
     """The user's home folder, or ``None`` where it cannot be told."""
     named = environment.get("HOME") or environment.get("USERPROFILE")

@@ -13,7 +13,7 @@ from continuity_core.model.options import Tighten, names, option
 
 BUNDLED_DISTRIBUTION = "continuity-core"
 REDACTION = "projection-redaction"
-PROTECTIONS = frozenset((REDACTION, "run-limits", BUNDLED_DISTRIBUTION))
+PROTECTIONS: frozenset[str] = frozenset((REDACTION, "run-limits", BUNDLED_DISTRIBUTION))
 """What a found file cannot disable: without these more would be sent or spent, not less."""
 
 

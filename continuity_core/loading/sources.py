@@ -69,11 +69,9 @@ class NotAccepted:
     why: str
 
 
-def _copy(table: Mapping[str, Any]) -> Mapping[str, Any]:
+def _copy(table: Mapping[str, Any]) -> dict[str, Any]:
     """The tables copied, so that a later change of the caller's changes nothing here."""
-    return MappingProxyType(
-        {key: _copy(value) if isinstance(value, Mapping) else value for key, value in table.items()}
-    )
+    return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in table.items()}
 
 
 @attrs.frozen(kw_only=True)

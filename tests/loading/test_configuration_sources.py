@@ -258,6 +258,27 @@ def test_what_a_found_file_may_not_say_is_kept_apart(
     assert {each.where for each in configuration.not_accepted} == {f"{path}: {key}" for key in refused}
 
 
+def test_protections_are_spared_in_every_spelling_of_the_list(
+    write: Write, environment: dict[str, str], project: Path
+) -> None:
+    write("home/project/continuity.toml", 'disable = "run_limits, tool-tail"')
+
+    configuration = Configuration.read(environment=environment, folder=project)
+
+    assert configuration.disable == ("tool-tail",)
+    assert [each.value for each in configuration.not_accepted] == [("run_limits",)]
+
+
+def test_a_list_that_is_none_is_a_problem_also_in_a_found_file(
+    write: Write, environment: dict[str, str], project: Path
+) -> None:
+    path = write("home/project/continuity.toml", "disable = 3")
+
+    assert problems(environment=environment, folder=project) == [
+        f"{path}: disable: takes a list of names, not 3"
+    ]
+
+
 def test_a_found_file_cannot_disable_what_a_trusted_source_requires(
     write: Write, environment: dict[str, str], project: Path
 ) -> None:
@@ -601,6 +622,20 @@ def test_a_mapping_that_changes_later_changes_nothing() -> None:
 )
 def test_code_is_named_by_module_and_class(load: str, parsed: str) -> None:
     assert [str(code) for code in Configuration.from_mapping({"load": [load]}).load] == [parsed]
+
+
+def test_readers_are_given_plain_tables() -> None:
+    configuration = Configuration.from_mapping({"plugins": {"mine": {"table": {"a": {"b": 1}}}}})
+
+    [given] = configuration.options_given("mine")["table"]
+
+    assert type(given.value) is dict
+    assert type(given.value["a"]) is dict
+
+
+def test_what_is_no_list_of_classes_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r'takes a list such as \["package.module:Class"\], not 3'):
+        Configuration.from_mapping({"load": 3})
 
 
 @pytest.mark.parametrize("load", ["my.code", "my.code:", ":Plugin", "my code:Plugin", "My Name = a:B", 3])

@@ -10,7 +10,18 @@ from typing import Any
 import pluggy
 import pytest
 
-from continuity_core import SPEC_VERSION, Boundary, Budget, Order, Proposal, Resume, Stage, Window, hookimpl
+from continuity_core import (
+    SPEC_VERSION,
+    Boundary,
+    Budget,
+    Order,
+    Proposal,
+    Resume,
+    Stage,
+    Window,
+    hookimpl,
+    hookspecs,
+)
 from continuity_core.loading.errors import PluginError
 from continuity_core.loading.registration import hooks_of, new_manager, register
 
@@ -240,6 +251,22 @@ def test_a_hook_switched_off_in_a_subclass_is_allowed() -> None:
     assert register(new_manager(), Plugin(), name="my-plugin").name == "my-plugin"
 
 
+def test_parameters_that_cannot_be_read_are_refused() -> None:
+    def observe(self: object, event: object) -> None: ...
+
+    observe.__signature__ = "event"  # type: ignore[attr-defined]
+    plugin_class = type("Plugin", (), {"continuity_observe": hookimpl(observe)})
+
+    assert "the parameters of continuity_observe cannot be read" in refusal(plugin_class())
+
+
+def test_a_slot_that_is_not_yet_filled_is_no_mistake() -> None:
+    class Plugin(Observer):
+        __slots__ = ("later",)
+
+    assert register(new_manager(), Plugin(), name="my-plugin").name == "my-plugin"
+
+
 def test_two_functions_for_one_hook_are_refused() -> None:
     class Plugin(Observer):
         @hookimpl(specname="continuity_observe")
@@ -358,6 +385,23 @@ def test_two_plugins_that_say_they_are_equal_are_told_about_equality() -> None:
     with pytest.raises(PluginError, match="eq=False"):
         register(manager, Plugin(), name="second")
     assert [name for name, _ in manager.list_name_plugin()] == ["first"]
+
+
+def test_nothing_stays_behind_if_pluggy_fails_half_way() -> None:
+    class HalfWay(pluggy.PluginManager):
+        def register(self, plugin: object, name: str | None = None) -> str | None:
+            super().register(plugin, name)
+            raise RuntimeError("too late")
+
+    manager = HalfWay("continuity")
+    manager.add_hookspecs(hookspecs)
+    plugin = Observer()
+
+    with pytest.raises(PluginError, match=r"pluggy does not take it \(RuntimeError: too late\)"):
+        register(manager, plugin, name="my-plugin")
+
+    assert manager.list_name_plugin() == []
+    assert hooks_of(manager, plugin) == ()
 
 
 @pytest.mark.parametrize(
