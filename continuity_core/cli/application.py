@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from continuity_core.observe.log import LEVELS, log_to
 
 COMMANDS = {
     "config": LazyCommand(
-        "continuity_core.cli.config:config", "Show every value with its source, and what was not accepted from where."
+        "continuity_core.cli.config:config",
+        "Show every value with its source, and what was not accepted from where.",
     ),
     "conformance": LazyCommand(
         "continuity_core.cli.conformance:conformance", "Play scenarios of faults against a host.", "demo"
@@ -26,10 +28,12 @@ COMMANDS = {
         "continuity_core.cli.demo:demo", "Play faults against a session without and with continuity.", "demo"
     ),
     "explain": LazyCommand(
-        "continuity_core.cli.explain:explain", "Say what an error is: cause, action, until when to wait, and why."
+        "continuity_core.cli.explain:explain",
+        "Say what an error is: cause, action, until when to wait, and why.",
     ),
     "plugins": LazyCommand(
-        "continuity_core.cli.plugins:plugins", "Show every plugin in chain order, where it comes from, and what became of it."
+        "continuity_core.cli.plugins:plugins",
+        "Show every plugin in chain order, where it comes from, and what became of it.",
     ),
 }
 """Every command."""
@@ -68,6 +72,7 @@ def application(context: click.Context, config: str | None, log_level: str | Non
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; a user's mistake becomes one or two lines on standard error, and status 2."""
+    _replace_what_the_output_cannot_carry()
     try:
         status = application.main(
             args=None if arguments is None else list(arguments), prog_name=PROGRAM, standalone_mode=False
@@ -92,6 +97,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _leave_broken_pipe()
     return status if type(status) is int else 0
+
+
+def _replace_what_the_output_cannot_carry() -> None:
+    """A provider's text may hold any character, and a pipe on Windows few."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _show_usage_error(error: click.UsageError) -> None:

@@ -10,6 +10,7 @@ import attrs
 import click
 
 from continuity_core.cli.output import UserError
+from continuity_core.loading.suggesting import did_you_mean
 
 
 @attrs.frozen
@@ -44,6 +45,14 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             raise missing_package(error, cmd_name, known.extra) from error
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Raises a usage error that says which command may have been meant."""
+        if not ctx.resilient_parsing and args[0] not in self.lazy and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}. {did_you_mean(args[0], self.lazy)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -52,8 +52,11 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def foreign(text: object, limit: int = 500) -> str:
-    """Somebody else's text on one line, without control characters and secrets."""
-    return printable(masked(str(text)), limit)
+    """Somebody else's text on one line, without control characters and secrets.
+
+    Masked last: an escape sequence before a secret would hide it from the mask.
+    """
+    return masked(printable(str(text), limit))
 
 
 def styled(text: object, style: str = "", limit: int = 500) -> Text:
@@ -64,8 +67,8 @@ def styled(text: object, style: str = "", limit: int = 500) -> Text:
 
 
 def print_json(value: Any) -> None:
-    """``value`` as indented JSON, and nothing else, on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """``value`` as indented JSON on standard output; in ASCII, which every pipe can carry."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], title: str = "") -> None:

@@ -19,16 +19,16 @@ class LineFormatter(logging.Formatter):
     """``continuity: warning: …``: without control characters and secrets; a traceback keeps its lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = printable(masked(record.getMessage()), _LINE_LIMIT)
+        line = masked(printable(record.getMessage(), _LINE_LIMIT))
         text = f"{record.name}: {record.levelname.lower()}: {line}"
         if record.exc_info:
             trace = self.formatException(record.exc_info).splitlines()
-            text = "\n".join([text, *(f"  {_indented(masked(line))}" for line in trace)])
+            text = "\n".join([text, *(f"  {_indented(line)}" for line in trace)])
         return text
 
 
 def _indented(line: str) -> str:
-    words = printable(line, _LINE_LIMIT)
+    words = masked(printable(line, _LINE_LIMIT))
     return " " * (len(line) - len(line.lstrip(" "))) + words
 
 

@@ -53,7 +53,7 @@ def line_of(event: Event) -> str | None:
             line = f"settled: {data['outcome']}"
         case _:
             line = None
-    return None if line is None else printable(masked(line))
+    return None if line is None else masked(printable(line))
 
 
 def _boundary(data: dict[str, Any]) -> str | None:

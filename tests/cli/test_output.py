@@ -1,0 +1,83 @@
+"""Foreign texts, tables and colours on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+
+from continuity_core.cli.output import console, foreign, print_json, print_table, styled
+
+ROWS = [("a", styled("[bold]b[/bold] :smile:", "red")), ("longer", styled("c"))]
+
+
+class Terminal(io.StringIO):
+    """What a program takes for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Terminal()
+
+
+def test_a_piped_table_is_plain_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("name", "value"), ROWS, title="Values")
+    assert capsys.readouterr().out == ("Values\nname    value\na       [bold]b[/bold] :smile:\nlonger  c\n")
+
+
+def test_a_table_on_a_terminal_is_coloured_and_reads_no_markup(terminal: Terminal) -> None:
+    with redirect_stdout(terminal):
+        print_table(("name", "value"), ROWS)
+    assert "\x1b[31m[bold]b[/bold] :smile:" in terminal.getvalue()
+
+
+def test_no_color_takes_every_style_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    with redirect_stdout(terminal):
+        print_table(("name", "value"), ROWS)
+    assert "[bold]b[/bold]" in terminal.getvalue()
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_an_empty_no_color_is_as_none(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "")
+    with redirect_stdout(terminal):
+        print_table(("name", "value"), ROWS)
+    assert "\x1b[31m" in terminal.getvalue()
+
+
+def test_a_pipe_gets_no_colours_whatever_the_environment_forces(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console().print(styled("x" * 300, "red"))
+    assert capsys.readouterr().out == "x" * 300 + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;title\x07hello\x1b[2J", "hello"),
+        ("two\nlines\tand a \x00 nul", "two lines and a nul"),
+        ("Bearer abcdefgh12345678", "Bearer ***"),
+        ("x" * 600, "x" * 499 + "…"),
+    ],
+)
+def test_a_foreign_text_is_one_harmless_line_without_secrets(text: str, shown: str) -> None:
+    assert foreign(text) == shown
+
+
+def test_json_is_printed_as_it_is_and_never_with_what_json_lacks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_json([{"name": "é"}])
+    assert capsys.readouterr().out == '[\n  {\n    "name": "\\u00e9"\n  }\n]\n'
+    with pytest.raises(ValueError, match="Out of range"):
+        print_json(float("nan"))
