@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from continuity_core.model.masking import printable
+from continuity_core.testing.conformance.host import HostResult
 from continuity_core.testing.conformance.observed import Observed, UserTexts
 from continuity_core.testing.conformance.scenario import Expectation, Range, Scenario
 from continuity_core.testing.fault_server import LoggedRequest
@@ -95,11 +96,11 @@ def _requests(expected: Expectation, requests: Sequence[LoggedRequest]) -> Itera
 
 def _final(expected: Expectation, observed: Observed) -> Iterator[str]:
     wanted = expected.final
-    result = observed.results[-1] if observed.results else None
+    result = observed.results[-1] if observed.results else HostResult()
     seen: dict[str, str | bool | None] = {
-        "text": result and result.text,
-        "stop": result and result.stop,
-        "aborted": result and result.aborted,
+        "text": result.text,
+        "stop": result.stop,
+        "aborted": result.aborted,
         "cause": observed.cause,
     }
     for what, value in (
@@ -110,7 +111,7 @@ def _final(expected: Expectation, observed: Observed) -> Iterator[str]:
     ):
         if value is not None and value != seen[what]:
             instead = _shown(seen[what])
-            if what == "text" and result is not None and result.error is not None:
+            if what == "text" and result.error is not None:
                 instead += f" (error: {printable(result.error, 2 * _SHOWN)})"
             yield f"final.{what}: expected {_shown(value)}, was {instead}"
 

@@ -289,8 +289,11 @@ def _requests(place: Place) -> Mapping[int, RequestExpectation]:
 
 
 def _request(place: Place) -> RequestExpectation:
-    readers = dict.fromkeys(REQUEST_KEYS, lambda field: field.each(Place.words))
-    return RequestExpectation(**taken(place.known_fields(REQUEST_KEYS), readers))
+    return RequestExpectation(**taken(place.known_fields(REQUEST_KEYS), {"has": _texts, "lacks": _texts}))
+
+
+def _texts(place: Place) -> tuple[str, ...]:
+    return place.each(Place.words)
 
 
 def _final(place: Place) -> FinalExpectation:

@@ -1,11 +1,13 @@
 """A model provider on loopback that answers as scripted and fails as scripted, down to the byte.
 
-Needs ``h11`` (extra ``demo``).
+The server needs ``h11`` (extra ``demo``); the scripts do not.
 """
 
 from __future__ import annotations
 
-from continuity_core.testing.fault_server.holds import Hold
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from continuity_core.testing.fault_server.requests import (
     DecodedRequest,
     LoggedRequest,
@@ -23,8 +25,11 @@ from continuity_core.testing.fault_server.responses import (
     TokenUsage,
 )
 from continuity_core.testing.fault_server.script import ScriptError, parse_script
-from continuity_core.testing.fault_server.server import FaultServer
-from continuity_core.testing.fault_server.threaded import ThreadedFaultServer, ThreadedHold
+
+if TYPE_CHECKING:
+    from continuity_core.testing.fault_server.holds import Hold
+    from continuity_core.testing.fault_server.server import FaultServer
+    from continuity_core.testing.fault_server.threaded import ThreadedFaultServer, ThreadedHold
 
 __all__ = [
     "Cut",
@@ -46,3 +51,17 @@ __all__ = [
     "TokenUsage",
     "parse_script",
 ]
+
+_OF_THE_SERVER = {
+    "FaultServer": "server",
+    "Hold": "holds",
+    "ThreadedFaultServer": "threaded",
+    "ThreadedHold": "threaded",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs ``h11`` when it is used."""
+    if name not in _OF_THE_SERVER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_OF_THE_SERVER[name]}"), name)

@@ -85,7 +85,7 @@ class ReferenceHost:
             # A proxy of the environment is of no use for loopback.
             transport: Any = DefaultAsyncHttpxClient(trust_env=False)
             self._openai = AsyncOpenAI(base_url=play.base_url, api_key=_KEY, http_client=transport)
-        return self._openai.with_options(base_url=play.base_url)
+        return self._openai
 
     def _anthropic_client(self, play: Play) -> AsyncAnthropic:
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
@@ -93,7 +93,7 @@ class ReferenceHost:
         if self._anthropic is None:
             transport: Any = DefaultAsyncHttpxClient(trust_env=False)
             self._anthropic = AsyncAnthropic(base_url=play.root_url, api_key=_KEY, http_client=transport)
-        return self._anthropic.with_options(base_url=play.root_url)
+        return self._anthropic
 
 
 class ReferenceSession:

@@ -1,0 +1,106 @@
+"""Looking a plugin over: every kind of turn, and whatever it does wrong at one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import anyio
+
+from continuity_core.hosts.reference import Tool
+from continuity_core.loading.plugin_set import plugin_name
+from continuity_core.model.events import Event, EventKind
+from continuity_core.model.masking import printable
+from continuity_core.testing.fault_server import ModelResponse
+from continuity_core.testing.scripted.model import ScriptedTurn
+from continuity_core.testing.scripted.playing import play_async
+
+_DONE = ModelResponse(text="done")
+_SCRIPTS: Mapping[str, tuple[ScriptedTurn, ...]] = {
+    "an answer": ({"text": "done"},),
+    "text cut at the cap": ({"text": "half", "stop": "length"},),
+    "reasoning cut at the cap": ({"reasoning": "half", "stop": "length"},),
+    "a call cut at the cap": (
+        {"tool_calls": [{"name": "step", "arguments": '{"path": "ha'}], "stop": "length"},
+    ),
+    "a tool call": ({"tool_calls": [{"name": "step", "arguments": "{}"}]},),
+    "several tool calls with text": (
+        {"text": "both", "tool_calls": [{"name": "step"}, {"name": "unknown", "arguments": "[1]"}]},
+    ),
+    "an empty answer": ({"text": ""},),
+    "a broken stream": ({"text": "half", "cut": "rst"},),
+    "a stream without a finish reason": ({"text": "half", "cut": "no_finish"},),
+    "a throttle": ({"http": 429, "headers": {"retry-after": "7"}, "body": {"error": {"message": "slow"}}},),
+    "a usage limit": ({"sse_error": {"message": "The usage limit has been reached"}},),
+    "a page instead of an answer": ({"http": 502, "body": "<html>Bad gateway</html>"},),
+    "an undiagnosed error": ({"http": 400, "body": {"detail": "Bad Request"}},),
+    "an error for good": ({"http": 401, "body": {"error": {"message": "Incorrect API key provided"}}},),
+    "a context overflow": (
+        {"http": 400, "body": {"error": {"message": "too long", "code": "context_length_exceeded"}}},
+    ),
+    "a safety stop": ({"text": "half", "stop": "content_filter"},),
+    "text in many scripts": ({"text": "\u202e\x1b[31m\ud800漢字\x00", "stop": "length"},),
+}
+_MANY = 260
+"""Enough answers that only a plugin without any bound comes to the end of the script."""
+
+
+class PluginCheckError(AssertionError):
+    """A plugin does not keep the contract; ``problems`` has one sentence for each way."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def check_plugin(plugin: object, *, settings: Mapping[str, Any] | None = None) -> None:
+    """Play every kind of turn to a plugin, among the installed ones, under ``settings``.
+
+    ``plugin`` is a class, an instance, or the name of an installed plugin. Raises :class:`PluginCheckError`
+    where a hook of it raises or returns what it must not, or where its decisions are refused at the first
+    turn of a run, and :class:`ConfigurationError` where it is not even registered.
+    """
+    anyio.run(_check, plugin, settings or {})
+
+
+async def _check(plugin: object, settings: Mapping[str, Any]) -> None:
+    name = plugin if isinstance(plugin, str) else plugin_name(plugin)
+    added = () if isinstance(plugin, str) else (plugin,)
+    found: dict[str, list[str]] = {}
+    for what, script in _SCRIPTS.items():
+        played = await play_async(
+            [*script, *[_DONE] * _MANY], settings=settings, plugins=added, tools=[_tool("step")]
+        )
+        for event in played.events:
+            for problem in _problems(event):
+                if problem["plugin"] == name:
+                    turns = found.setdefault(_sentence(problem), [])
+                    turns += [what] if what not in turns else []
+    if found:
+        raise PluginCheckError(
+            printable(f"{sentence} (at {', '.join(turns)})", 2000) for sentence, turns in found.items()
+        )
+
+
+def _problems(event: Event) -> Iterable[Mapping[str, Any]]:
+    """What the event tells of mistakes. At the first turn no budget can be spent yet."""
+    data: Any = event.data
+    if event.kind in (EventKind.PLUGIN_FAULT, EventKind.EDIT_REFUSED):
+        yield data
+    elif event.kind is EventKind.BOUNDARY:
+        yield from data["faults"]
+        if data["turn"]["number"] == 1:
+            yield from data["dropped"]
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    if "error" in problem:
+        return f"{problem['hook']} failed: {problem['error']}"
+    return f"{problem['what']} was refused: {problem['why']}"
+
+
+def _tool(name: str) -> Tool:
+    async def run(**arguments: Any) -> str:
+        return f"result of {name}"
+
+    return Tool(name=name, function=run)
