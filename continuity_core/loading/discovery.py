@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -19,6 +19,9 @@ from continuity_core.loading.selection import (
     Selection,
     normal_name,
 )
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -68,6 +71,8 @@ def discover() -> Discovery:
     Of a distribution that is found twice the first on the path counts. One whose entry points cannot be read
     is a warning, and the others are not harmed.
     """
+    import importlib.metadata
+
     candidates: list[Candidate] = []
     warnings: list[str] = []
     seen: set[str] = set()
@@ -102,7 +107,9 @@ def discover() -> Discovery:
 
 def named_code(code: NamedCode) -> Candidate:
     """The candidate for a class that trusted configuration names."""
-    point = importlib.metadata.EntryPoint(name=code.name, value=code.target, group=PROJECT_NAME)
+    from importlib.metadata import EntryPoint
+
+    point = EntryPoint(name=code.name, value=code.target, group=PROJECT_NAME)
     return Candidate(name=code.name, obtain=point.load, given="load")
 
 
@@ -145,13 +152,13 @@ def name_conflicts(candidates: Iterable[Candidate]) -> Mapping[Candidate, str]:
     return conflicts
 
 
-def _folder_name(distribution: importlib.metadata.Distribution) -> str:
+def _folder_name(distribution: Distribution) -> str:
     """The name in ``NAME-VERSION.dist-info``, read without any metadata; empty for other folders."""
     folder = str(getattr(distribution, "_path", "")).replace("\\", "/").rstrip("/").rpartition("/")[2]
     return folder.partition("-")[0] if folder.endswith((".dist-info", ".egg-info")) else ""
 
 
-def _name_and_version(distribution: importlib.metadata.Distribution, fallback: str) -> tuple[str, str | None]:
+def _name_and_version(distribution: Distribution, fallback: str) -> tuple[str, str | None]:
     try:
         metadata = distribution.metadata
         return metadata["Name"] or fallback, metadata["Version"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -190,9 +189,11 @@ def _read_text(path: Path) -> str:
 
 
 def _parse(text: str) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+    except (RecursionError, ValueError) as error:
         raise UnreadableFileError(f"it is no valid TOML ({describe_exception(error)})") from error
 
 
