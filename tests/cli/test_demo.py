@@ -16,7 +16,7 @@ from continuity_core import Continuity, StopReason, Turn
 from continuity_core.cli import main
 from continuity_core.cli.demo import playing, showing
 from continuity_core.cli.demo.faults import ANSWER, FAULTS, Fault
-from continuity_core.cli.demo.playing import in_words, is_whole, load_clients, play
+from continuity_core.cli.demo.playing import in_words, is_whole, open_models, play
 from continuity_core.cli.demo.rows import why_off
 from continuity_core.cli.demo.view import PlainView
 from continuity_core.hosts.reference import SessionOutcome
@@ -288,13 +288,12 @@ def test_a_provider_text_cannot_reach_the_terminal(capsys: pytest.CaptureFixture
 
 
 def test_a_play_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    load_clients()
     monkeypatch.setattr(playing, "PLAY_SECONDS", 0.2)
     fault = Fault(name="silence", what="nothing comes", script=({"text": "half", "hang": True},))
 
     async def played() -> playing.Played:
-        async with FaultServer() as server:
-            return await play(fault, server, Continuity.from_settings(), lambda line: None)
+        async with FaultServer() as server, open_models(server) as models:
+            return await play(fault, server, models["chat"], Continuity.from_settings(), lambda line: None)
 
     result = anyio.run(played)
     assert not result.ok

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,7 +18,7 @@ from continuity_core.model.stop_reason import StopReason
 
 if TYPE_CHECKING:
     from continuity_core.continuity import Continuity
-    from continuity_core.hosts.reference import SessionOutcome
+    from continuity_core.hosts.reference import Model, SessionOutcome
     from continuity_core.hosts.reference.events import SessionEvent
     from continuity_core.testing.fault_server import FaultServer
 
@@ -58,14 +57,30 @@ class Played:
         return self.outcome if self.error is None else f"{self.outcome}: {self.error}"
 
 
-def load_clients() -> None:
-    """Import the SDKs now, so that no play is charged for it."""
-    for package in ("anthropic", "openai"):
-        importlib.import_module(package)
+@asynccontextmanager
+async def open_models(server: FaultServer) -> AsyncIterator[Mapping[str, Model]]:
+    """A model for each dialect, over one client of its SDK."""
+    from anthropic import AsyncAnthropic
+    from openai import AsyncOpenAI
+
+    from continuity_core.hosts.reference import AnthropicModel, OpenAIChatModel
+
+    async with (
+        AsyncOpenAI(base_url=server.base_url, api_key=_KEY) as openai,
+        AsyncAnthropic(base_url=server.root_url, api_key=_KEY) as anthropic,
+    ):
+        yield {
+            "chat": OpenAIChatModel(name=_MODEL, client=openai, max_output_tokens=OUTPUT_LIMIT),
+            "anthropic": AnthropicModel(name=_MODEL, client=anthropic, max_output_tokens=OUTPUT_LIMIT),
+        }
 
 
 async def play(
-    fault: Fault, server: FaultServer, continuity: Continuity | None, tell: Callable[[str], None]
+    fault: Fault,
+    server: FaultServer,
+    model: Model,
+    continuity: Continuity | None,
+    tell: Callable[[str], None],
 ) -> Played:
     """Play ``fault`` with one session, and judge what its caller gets; ``tell`` is given what happens."""
     from continuity_core.hosts.reference import AgentSession
@@ -84,7 +99,7 @@ async def play(
 
     server.play(fault.script)
     session = AgentSession(
-        _model(fault, server),
+        model,
         tools=(_tool(fault, calls),),
         continuity=continuity,
         stream=fault.stream,
@@ -142,18 +157,6 @@ def in_words(fault: Fault, outcome: SessionOutcome, calls: list[Mapping[str, Any
 def _resumers(report: Report) -> tuple[str, ...]:
     boundaries: list[Any] = [event.data for event in report.events if event.kind is EventKind.BOUNDARY]
     return tuple(data["resume"]["plugin"] for data in boundaries if data["outcome"] == Outcome.SCHEDULED)
-
-
-def _model(fault: Fault, server: FaultServer) -> Any:
-    from continuity_core.hosts.reference import AnthropicModel, OpenAIChatModel
-
-    if fault.dialect == "anthropic":
-        return AnthropicModel(
-            name=_MODEL, base_url=server.root_url, api_key=_KEY, max_output_tokens=OUTPUT_LIMIT
-        )
-    return OpenAIChatModel(
-        name=_MODEL, base_url=server.base_url, api_key=_KEY, max_output_tokens=OUTPUT_LIMIT
-    )
 
 
 def _tool(fault: Fault, calls: list[Mapping[str, Any]]) -> Any:

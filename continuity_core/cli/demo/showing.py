@@ -9,7 +9,7 @@ import anyio
 import click
 
 from continuity_core.cli.demo.faults import FAULTS, Fault
-from continuity_core.cli.demo.playing import load_clients, play
+from continuity_core.cli.demo.playing import open_models, play
 from continuity_core.cli.demo.rows import HEADER, Row, exit_status, summary, why_off
 from continuity_core.cli.demo.view import LiveView, PlainView, SilentView, View, styled_cells
 from continuity_core.cli.options import config_file, log_level
@@ -19,12 +19,12 @@ from continuity_core.loading.plugin_set import PluginRow
 from continuity_core.loading.selection import BUNDLED_DISTRIBUTION
 from continuity_core.model.events import Event
 from continuity_core.observe.log import only_from
-from continuity_core.observe.progress import line_of
+from continuity_core.observe.progress import line_of, spoken_duration
 from continuity_core.testing.clocks import ScaledClock
 from continuity_core.testing.fault_server import FaultServer
 
-SPEED = 480
-"""How many times as fast waits run: eight minutes take a second."""
+SPEED = 1200
+"""How many times as fast waits run: twenty minutes take a second."""
 
 
 class Told:
@@ -46,7 +46,6 @@ def show(*, as_json: bool) -> int:
     """
     told = Told(SilentView())
     continuity = Continuity.load(config=config_file(), clock=ScaledClock(SPEED), on_event=told)
-    load_clients()
     # The view tells what the log would; where a level is asked for, both are shown, line by line.
     quiet = only_from("error") if log_level() is None else nullcontext()
     if as_json:
@@ -71,12 +70,12 @@ def show(*, as_json: bool) -> int:
 async def play_all(faults: Sequence[Fault], continuity: Continuity, view: View) -> list[Row]:
     """Play each fault twice, one after the other, against one server."""
     rows = []
-    async with FaultServer() as server:
+    async with FaultServer() as server, open_models(server) as models:
         for fault in faults:
             played = []
             for used in (None, continuity):
                 view.begins(fault, with_continuity=used is not None)
-                played.append(await play(fault, server, used, view.says))
+                played.append(await play(fault, server, models[fault.dialect], used, view.says))
                 view.ends(fault, played[-1], with_continuity=used is not None)
             without, with_ = played
             rows.append(Row(fault=fault, without=without, with_=with_, off=why_off(fault, continuity)))
@@ -85,7 +84,7 @@ async def play_all(faults: Sequence[Fault], continuity: Continuity, view: View) 
 
 def _introduce(continuity: Continuity) -> None:
     click.echo("A provider on this machine fails on purpose; nothing leaves the machine.")
-    click.echo(f"Waits run {SPEED} times as fast: 8 minutes take a second.")
+    click.echo(f"Waits run {SPEED} times as fast: {spoken_duration(SPEED)} take a second.")
     on = [_named(row) for row in continuity.plugins.table if row.state == "on"]
     click.echo(f"Plugins in force: {', '.join(on) or 'none'}")
     for row in continuity.plugins.table:
