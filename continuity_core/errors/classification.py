@@ -15,7 +15,8 @@ from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
-from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, EXCEPTION_NAMES
+from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, kind_of_exception
+from continuity_core.errors.tables.untelling import UNTELLING
 from continuity_core.errors.tables.statuses import by_status
 from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import Cause, CauseKind, Guidance
@@ -44,10 +45,6 @@ _LIMIT_HIT = (
     "rejected",
     "429",
     "blocked",
-)
-_NOTHING_SAID = re.compile(
-    r"(?:http|error|errors|code|status|message|msg|detail|details|bad|request|response|body|no|null|none|invalid_request_error|type|object|the|was"
-    r"|provider|returned|api|exception|badrequesterror|litellm|openai|apierror|apistatuserror|param|with|empty|failed|from|server|true|false|success|unexpected|[45]\d\d|[^\w]|_)+"
 )
 
 
@@ -125,7 +122,7 @@ class _Classifier:
         if self.evidence.failure.status is not None:
             return None
         text = self.evidence.text
-        percent = _PERCENT_USED.search(text)
+        percent = _PERCENT_USED.search(text) if "%" in text else None
         if percent is not None and not any(word in text for word in _LIMIT_HIT):
             return _Verdict(
                 CauseKind.UNKNOWN,
@@ -260,14 +257,13 @@ class _Classifier:
         )
 
     def throttle(self) -> _Verdict | None:
-        wording = self._find("throttle") or self._find("daily")
-        if wording is None:
-            return None
-        if wording.name in _VAGUE_LIMITS and self._find("overload") is not None:
-            return None
-        return self._limit(
-            f"throttle:{wording.name}", f"the text says {_shown(wording)!r} ({wording.source})"
-        )
+        return self._worded_limit(self._find("throttle") or self._find("daily"))
+
+    def vague_limit(self) -> _Verdict | None:
+        return self._worded_limit(self._find("vague-limit"))
+
+    def hopeless(self) -> _Verdict | None:
+        return self._worded("hopeless", CauseKind.PERMANENT, "this request can never be served")
 
     def overload(self) -> _Verdict | None:
         return self._worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
@@ -316,7 +312,7 @@ class _Classifier:
 
     def exception_type(self) -> _Verdict | None:
         for name in self.evidence.exception_names:
-            kind = EXCEPTION_NAMES.get(name)
+            kind = kind_of_exception(name)
             if kind is CauseKind.RATE_LIMIT:
                 return self._limit(f"exception:{name}", f"the exception is a {name}")
             if kind is not None:
@@ -347,12 +343,15 @@ class _Classifier:
     # What the steps share.
 
     @lazy
-    def _matches(self) -> list[dict[str, Wording]]:
+    def _matches(self) -> dict[str, Wording]:
         """By table the first row that the text has; a text with broken lines is looked at unbroken, too."""
-        return [WORDINGS.matches(folded) for folded in self.evidence.foldings]
+        found = WORDINGS.matches(self.evidence.folded)
+        if self.evidence.joined is not None:
+            found = WORDINGS.matches(self.evidence.joined) | found
+        return found
 
     def _find(self, table: str) -> Wording | None:
-        return next((found[table] for found in self._matches if table in found), None)
+        return self._matches.get(table)
 
     def _worded(self, table: str, kind: CauseKind, meaning: str) -> _Verdict | None:
         found = self._find(table)
@@ -361,6 +360,12 @@ class _Classifier:
         return _Verdict(
             kind, f"The text says {_shown(found)!r} ({found.source}): {meaning}.", f"{table}:{found.name}"
         )
+
+    def _worded_limit(self, wording: Wording | None) -> _Verdict | None:
+        if wording is None:
+            return None
+        reason = f"the text says {_shown(wording)!r} ({wording.source})"
+        return self._limit(f"throttle:{wording.name}", reason)
 
     def _limit(self, rule: str, reason: str) -> _Verdict:
         """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
@@ -406,7 +411,9 @@ class _Classifier:
         return self.retry_flag() or verdict
 
     def _says_nothing(self) -> bool:
-        return _NOTHING_SAID.fullmatch(self.evidence.text[:512]) is not None or not self.evidence.text
+        """Whether the text has nothing but words that every failure has."""
+        folded = self.evidence.folded
+        return folded.ascii_only and all(word in UNTELLING or word.isdecimal() for word in folded.words)
 
 
 def _shown(wording: Wording) -> str:
@@ -415,7 +422,6 @@ def _shown(wording: Wording) -> str:
 
 _RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
-_VAGUE_LIMITS = frozenset({"concurrent request"})
 _STOP_REASONS = (
     (length.STOPPED_BY_LENGTH, CauseKind.LENGTH),
     (length.STOPPED_BY_CONTEXT, CauseKind.CONTEXT_OVERFLOW),
@@ -438,10 +444,12 @@ _STEPS: tuple[Callable[[_Classifier], _Verdict | None], ...] = (
     _Classifier.limit_code,
     _Classifier.throttle,
     _Classifier.offer,
+    _Classifier.hopeless,
     _Classifier.overload,
     _Classifier.certificate,
     _Classifier.transport,
     _Classifier.server_fault,
+    _Classifier.vague_limit,
     _Classifier.telling_status,
     _Classifier.invalid,
     _Classifier.weak_code,

@@ -7,6 +7,7 @@ import re
 import attrs
 
 from continuity_core.errors.tables.units import (
+    ABBREVIATIONS,
     COMPACT,
     CONNECTORS,
     DAY,
@@ -92,7 +93,7 @@ def _compound(text: str, position: int) -> Duration | None:
         end, last_unit, found = part_end, unit, True
         compact = compact and spelling in COMPACT
         fine = fine or unit <= 1.0
-        position = _after_joint(text, end)
+        position = _after_joint(text, _after_dot(text, end, spelling))
     if not found:
         return None
     if last_unit == HOUR and compact:
@@ -137,6 +138,11 @@ def _after_joint(text: str, position: int) -> int:
     if word is not None and word.group() in CONNECTORS:
         position = _end(_JOINT, text, word.end())
     return position
+
+
+def _after_dot(text: str, position: int, spelling: str) -> int:
+    """Past the dot of an abbreviation (``1 hr. 5 min.``)."""
+    return position + 1 if spelling in ABBREVIATIONS and text.startswith(". ", position) else position
 
 
 def _amount(digits: str) -> float:

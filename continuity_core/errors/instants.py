@@ -122,6 +122,8 @@ def _read_parts(text: str, position: int, parts: _Parts) -> None:
         position, counts = step
         if counts:
             parts.end = position
+        if parts.clock is not None and parts.zone is None and text[position : position + 1] in ("+", "-"):
+            continue  # an offset, not a separator
         separator = _SEPARATOR.match(text, position)
         if separator is not None:
             position = separator.end()

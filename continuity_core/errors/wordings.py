@@ -23,11 +23,13 @@ WORDINGS: Final = Tables(
         "daily": limits.DAILY_BUCKET,
         "short-window": limits.SHORT_WINDOW,
         "throttle": limits.THROTTLE,
+        "vague-limit": limits.VAGUE_LIMIT,
         "billing-offer": permanent.OFFERS,
         "overload": transient.OVERLOAD,
         "certificate": permanent.CERTIFICATES,
         "transport": transient.TRANSPORT,
         "server": transient.SERVER_FAULT,
+        "hopeless": permanent.HOPELESS,
         "invalid": permanent.INVALID,
         "vague": transient.VAGUE_FAULT,
     }

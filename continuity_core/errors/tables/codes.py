@@ -135,6 +135,7 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
     **_rows(
         CauseKind.TRANSIENT,
         "Anthropic, Moonshot, OpenAI, Bedrock",
+        "modelcapacityexhausted",
         "overloadederror",
         "overloaded",
         "engineoverloadederror",

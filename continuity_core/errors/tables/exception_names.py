@@ -133,3 +133,34 @@ EXCEPTION_NAMES: dict[str, CauseKind] = {
         CauseKind.LENGTH, "lengthfinishreasonerror", "maxtokensreachedexception", "incompleteoutputexception"
     ),
 }
+
+
+_KEYWORDS: tuple[tuple[str, CauseKind], ...] = (
+    ("ratelimit", CauseKind.RATE_LIMIT),
+    ("throttl", CauseKind.RATE_LIMIT),
+    ("toomanyrequests", CauseKind.RATE_LIMIT),
+    ("contextwindow", CauseKind.CONTEXT_OVERFLOW),
+    ("contextlength", CauseKind.CONTEXT_OVERFLOW),
+    ("contextoverflow", CauseKind.CONTEXT_OVERFLOW),
+    ("authentication", CauseKind.PERMANENT),
+    ("permissiondenied", CauseKind.PERMANENT),
+    ("credentials", CauseKind.PERMANENT),
+    ("contentpolicy", CauseKind.PERMANENT),
+    ("timeout", CauseKind.TRANSIENT),
+    ("gateway", CauseKind.TRANSIENT),
+    ("connection", CauseKind.TRANSIENT),
+    ("disconnect", CauseKind.TRANSIENT),
+    ("unavailable", CauseKind.TRANSIENT),
+    ("overloaded", CauseKind.TRANSIENT),
+    ("internalserver", CauseKind.TRANSIENT),
+    ("socket", CauseKind.TRANSIENT),
+    ("network", CauseKind.TRANSIENT),
+    ("midstream", CauseKind.TRANSIENT),
+)
+"""Parts of names that no table lists."""
+
+
+def kind_of_exception(name: str) -> CauseKind | None:
+    """What an exception of this name (its last part, in lower case) is, or None where the name does not say."""
+    kind = EXCEPTION_NAMES.get(name)
+    return kind or next((kind for part, kind in _KEYWORDS if part in name), None)

@@ -80,6 +80,13 @@ USAGE = (
         "monthly message",
         "monthly token",
         "monthly allowance",
+        "out of free",
+        "messages until",
+        "used all of your",
+        "used up your",
+        "used all your",
+        "used 100% of",
+        "exhausted your daily",
         "usage cap",
         "have no quota",
         "free allocated quota",
@@ -130,6 +137,31 @@ USAGE = (
         "exhausted your quota",
         "quota used up",
         unless=("per minute", "per second", "*perminute", "resource_exhausted"),
+    ),
+    *said(
+        "many",
+        "hit your*limit",
+        "reached your*limit",
+        "reached your*quota",
+        "reached the*limit for your",
+        "exceeded your*allowance",
+        unless=(
+            "rate limit",
+            "rate-limit",
+            "rate limited",
+            "per minute",
+            "per second",
+            "rpm",
+            "tpm",
+            "concurren",
+            "request limit",
+            "spend",
+            "budget",
+            "context",
+            "length limit",
+            "output limit",
+            "token limit",
+        ),
     ),
     *said(
         "Chinese agents",
@@ -211,16 +243,34 @@ DAILY_BUCKET = (
 )
 """A bucket of a day that may refill within minutes: the stated wait decides, and without one it is a window."""
 
+VAGUE_LIMIT = said(
+    "many",
+    "quota reached",
+    "quota*has been reached",
+    "quota * reached",
+    "limit hit",
+    "limit was hit",
+    "limit*will reset",
+    "limits*will reset",
+    "limit resets",
+    "limits reset",
+    "quota resets",
+    "quota*will reset",
+    "quota exhausted",
+    "limit exhausted",
+)
+"""A limit without any word on its kind: the stated wait decides."""
+
 SHORT_WINDOW = said("GitHub", "github api rate limit", "github's api rate limit", "api.github.com")
 """Limits of an hour at most that are throttles whatever the stated wait."""
 
 THROTTLE = (
+    *said("many", "ratelimit", unless=("ratelimiterror", "ratelimitexception", "ratelimitexceedederror")),
     *said(
         "many",
         "rate limit",
         "rate-limit",
         "rate_limit",
-        "ratelimit",
         "rate exceeded",
         "rate is exceeded",
         "exceeded rate",
@@ -309,6 +359,10 @@ THROTTLE = (
         "速率限制",
         "速率",
         "限流",
+        "限频",
+        "限速",
+        "请求超限",
+        "频率超",
         "并发",
         "频率限制",
         "请求次数",

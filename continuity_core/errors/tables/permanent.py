@@ -198,6 +198,9 @@ AUTH = (
         "refresh token",
         "session expired",
         "session has expired",
+        "login fail",
+        "login required",
+        "please carry the api secret",
         "login expired",
         "please log in",
         "please login",
@@ -445,6 +448,30 @@ OPENAI_QUOTA = said(
 )
 """Money with OpenAI and most others; a throttle with Google and Alibaba, who took over the sentence."""
 
+HOPELESS = (
+    *said("Ollama", "requires more system memory", "try pulling it first"),
+    *said(
+        "Anthropic",
+        "`tool_use` blocks",
+        "`tool_result` blocks",
+        "tool_use` ids were found without",
+        "tool_use ids were found without",
+        "invalid `signature`",
+        "thinking.signature",
+    ),
+    *said(
+        "OpenAI",
+        "invalid_encrypted_content",
+        "encrypted content could not",
+        "encrypted reasoning content could not",
+    ),
+    *said("OpenRouter", "not a valid model id", "no endpoints found"),
+    *said(
+        "many", "model does not exist", "model_not_found", "model not found", "unknown model", "no such model"
+    ),
+)
+"""A request that cannot be served, in words so specific that no other can stand beside them by chance."""
+
 INVALID = (
     *said(
         "OpenAI",
@@ -615,6 +642,7 @@ CERTIFICATES = (
         "x509:",
         "hostname/ip does not match",
         "wrong version number",
+        "wrong_version_number",
     ),
 )
 """Faults of trust, which do not go away; looked for before the faults of TLS that do."""

@@ -45,6 +45,9 @@ UNITS: dict[str, float] = {word: seconds for seconds, words in _SPELLINGS.items(
 COMPACT: frozenset[str] = frozenset("ms s m h d w sec secs".split())
 """What programs write: a wait in these only is exact, however coarse."""
 
+ABBREVIATIONS: frozenset[str] = frozenset("sec secs min mins hr hrs std sek wk wks mo".split())
+"""What may be followed by a dot inside a duration."""
+
 GUESSABLE: dict[str, float] = {
     word: seconds
     for word, seconds in UNITS.items()
