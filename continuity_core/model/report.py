@@ -93,9 +93,14 @@ class Report:
         parts = [f"run {self.run}: {self.outcome.value}"]
         if self.cause is not None:
             parts.append(f"last turn {self.cause.value} ({self.why})")
-        parts.append(f"{self.turns} turns, {self.resumes} resumes, {self.held_seconds:.0f} s held")
+        turns, resumes = _counted(self.turns, "turn"), _counted(self.resumes, "resume")
+        parts.append(f"{turns}, {resumes}, {self.held_seconds:.0f} s held")
         if self.no_resume is not None:
             parts.append(f"not resumed: {self.no_resume}")
         if self.possible_at is not None:
             parts.append(f"possible again at {self.possible_at.isoformat(timespec='seconds')}")
         return "; ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
