@@ -511,12 +511,12 @@ class BaseRun:
     def _emit(
         self, kind: EventKind, details: Mapping[str, JSONValue] | Callable[[], Mapping[str, JSONValue]]
     ) -> None:
-        engine = self._owner.engine
+        engine, left_out = self._owner.engine, self.state.disabled
         self._recorder.emit(
             kind,
             self._owner.clock.now(),
             details,
-            engine.chain.observe,
+            tuple(link for link in engine.chain.observe if link.plugin.name not in left_out),
             lambda plugin: engine.view(self.state, plugin, self._owner.clock.now()),
         )
 

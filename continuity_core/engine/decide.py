@@ -161,7 +161,7 @@ def _with_hold(
                     proposal,
                     _why_too_long(wait, seconds, limit, deadline),
                     now,
-                    now + timedelta(seconds=seconds),
+                    wait.until or now + timedelta(seconds=seconds),
                 )
             if seconds > 0 and room <= 0:
                 return without_resumes(proposal, "nothing is left of the time that a run may be held", now)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 import attrs
-from attrs.validators import optional
+from attrs.validators import deep_iterable, instance_of, optional
 
-from continuity_core.model.checks import exactly_one, some_instant, some_seconds
+from continuity_core.model.checks import exactly_one, some_instant, some_seconds, some_text, text_or_none
 
 
 class CauseKind(StrEnum):
@@ -59,10 +59,12 @@ class Guidance:
 class Cause:
     """The verdict on a turn."""
 
-    kind: CauseKind
-    why: str
+    kind: CauseKind = attrs.field(converter=CauseKind)
+    why: str = attrs.field(validator=some_text)
     """One sentence for a person."""
-    guidance: tuple[Guidance, ...] = ()
+    guidance: tuple[Guidance, ...] = attrs.field(
+        default=(), converter=tuple, validator=deep_iterable(instance_of(Guidance))
+    )
     """Every valid statement on how long to wait; which one counts is the longest, after any margin."""
-    rule: str | None = None
+    rule: str | None = attrs.field(default=None, validator=text_or_none)
     """The name of the table entry or rule that decided."""

@@ -20,6 +20,12 @@ def some_text(_: object, attribute: _Attribute, value: object) -> None:
         raise ValueError(f"{attribute.name} must be text that says something, not {value!r}")
 
 
+def text_or_none(_: object, attribute: _Attribute, value: object) -> None:
+    """Text, which may be empty, or nothing."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{attribute.name} must be text or None, not {value!r}")
+
+
 def some_seconds(_: object, attribute: _Attribute, value: object) -> None:
     """A number of seconds from 0 to a thousand years."""
     if (
@@ -41,7 +47,7 @@ def some_count(_: object, attribute: _Attribute, value: object) -> None:
 
 def some_instant(_: object, attribute: _Attribute, value: object) -> None:
     """An instant with a time zone."""
-    if not isinstance(value, datetime) or value.tzinfo is None:
+    if not isinstance(value, datetime) or value.utcoffset() is None:
         raise ValueError(f"{attribute.name} must be a datetime with a time zone, not {value!r}")
 
 

@@ -19,7 +19,7 @@ class EntryRef:
     Make one with :meth:`stable` where the host has ids, else with :meth:`positional`.
     """
 
-    key: str
+    key: str = attrs.field(validator=attrs.validators.instance_of(str))
 
     @classmethod
     def stable(cls, id: str) -> EntryRef:

@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import ref
 
-from continuity_core import Adjust, Halt, Inject, Omit, Proposal, ReasoningEffort, Remember, Replace, Resume, Wait
+from continuity_core import (
+    Adjust,
+    Halt,
+    Inject,
+    Omit,
+    Proposal,
+    ReasoningEffort,
+    Remember,
+    Replace,
+    Resume,
+    Wait,
+)
 from continuity_core.engine.join import join, without_resumes
 from continuity_core.model.proposal import Bundle
 from continuity_core.testing.strategies import NOW, bundles
