@@ -13,7 +13,7 @@ from continuity_core.loading.errors import ConfigurationError, OrderError, Plugi
 from continuity_core.loading.options import OptionsClassError
 from continuity_core.loading.ordering import in_chain_order
 from continuity_core.loading.plugin_set import PluginRow, PluginSet, rows
-from continuity_core.loading.printable import describe_with_place, printable
+from continuity_core.loading.printable import describe_with_place, printable, value_text
 from continuity_core.loading.registration import new_manager, register
 from continuity_core.loading.requirements import requirement_problems
 from continuity_core.loading.selection import BUNDLED_DISTRIBUTION, REDACTION, normal_name
@@ -225,7 +225,7 @@ def _shares_name(candidate: Candidate, candidates: Iterable[Candidate]) -> bool:
 def _not_accepted_warning(not_accepted: Sequence[NotAccepted]) -> Iterator[str]:
     if not not_accepted:
         return
-    shown = [f"{each.key} = {printable(each.value, 60)}" for each in not_accepted[:SHOWN_NOT_ACCEPTED]]
+    shown = [f"{each.key} = {printable(value_text(each.value), 60)}" for each in not_accepted[:SHOWN_NOT_ACCEPTED]]
     rest = len(not_accepted) - len(shown)
     file = not_accepted[0].where.rpartition(": ")[0]
     yield printable(
