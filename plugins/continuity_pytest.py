@@ -1,8 +1,8 @@
 """Fixtures for tests of recovery; pytest finds them by itself where continuity-core is installed.
 
 A module of its own beside the packages: pytest imports it in every test run, also in one that has nothing to
-do with recovery, so it must cost nothing. What the fixtures need is imported when one is used, which also keeps
-it out of the way of a coverage measurement that starts after pytest's plugins are loaded.
+do with recovery, so it must cost nothing. What the fixtures need is imported when one is used, which also
+keeps it out of the way of a coverage measurement that starts after pytest's plugins are loaded.
 """
 
 from __future__ import annotations

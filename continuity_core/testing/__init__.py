@@ -1,8 +1,8 @@
 """What makes tests of recovery quick and certain.
 
-Clocks that do not wait, a scripted model, a provider that fails on demand, and the suite that every host has to
-pass. Nothing optional is imported before it is used: the fault server and the conformance suite need the extra
-``demo``, the rest nothing beyond the core.
+Clocks that do not wait, a scripted model, a provider that fails on demand, and the suite that every host has
+to pass. Nothing optional is imported before it is used: the fault server and the conformance suite need the
+extra ``demo``, the rest nothing beyond the core.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from continuity_core.model.masking import printable
 from continuity_core.testing.conformance.observed import Observed
 from continuity_core.testing.fault_server import LoggedRequest
@@ -25,8 +27,9 @@ def observe_differences(without: Observed, observing: Observed) -> tuple[str, ..
     found = list(_request_differences(without.requests, observing.requests))
     if without.tools_run != observing.tools_run:
         found.append(f"tools_run: {dict(without.tools_run)} without, {dict(observing.tools_run)} observed")
-    if without.results != observing.results:
-        found.append(f"result: {without.results} without, {observing.results} observed")
+    result = first_difference(_results(without), _results(observing))
+    if result is not None:
+        found.append(f"result{result}")
     if observing.resumes:
         found.append(f"resumes: {observing.resumes} in observe mode")
     if observing.waits:
@@ -34,6 +37,10 @@ def observe_differences(without: Observed, observing: Observed) -> tuple[str, ..
     alone = set(without.problems)
     found += [problem for problem in observing.problems if problem not in alone]
     return tuple(found)
+
+
+def _results(observed: Observed) -> list[dict[str, Any]]:
+    return [attrs.asdict(result) for result in observed.results]
 
 
 def _request_differences(

@@ -108,8 +108,8 @@ async def play_async(
 
     ``settings`` are the keys of ``[tool.continuity]``, trusted, and no other configuration counts;
     ``plugins`` are classes or instances added to the installed ones; ``on_wait`` is called when a wait
-    begins. Raises :class:`ConfigurationError` for settings or plugins that are refused, ``ScriptError`` for a turn
-    that cannot be played, and :class:`ScriptOver` where more is requested than the script has.
+    begins. Raises :class:`ConfigurationError` for settings or plugins that are refused, ``ScriptError`` for a
+    turn that cannot be played, and :class:`ScriptOver` where more is requested than the script has.
     """
     clock = clock or VirtualClock()
     if on_wait is not None:

@@ -65,7 +65,9 @@ class ReferenceHost:
 
     async def aclose(self) -> None:
         """Close the clients."""
-        for client in (self._openai, self._anthropic):
+        clients = (self._openai, self._anthropic)
+        self._openai = self._anthropic = None
+        for client in clients:
             if client is not None:
                 await client.close()
 
