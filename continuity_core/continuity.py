@@ -264,6 +264,8 @@ class Continuity:
 
     def _switch(self, settings: Settings, off: frozenset[str], reason: str) -> None:
         with self._lock:
+            if settings == self._engine.settings and off == self._switched_off:
+                return  # Nothing changes: a wait that is held goes on.
             self._switched_off = off
             self._engine = Engine(chain=self._loaded.chain.without(off), settings=settings)
             runs = list(self._runs)
