@@ -225,7 +225,9 @@ def _shares_name(candidate: Candidate, candidates: Iterable[Candidate]) -> bool:
 def _not_accepted_warning(not_accepted: Sequence[NotAccepted]) -> Iterator[str]:
     if not not_accepted:
         return
-    shown = [f"{each.key} = {printable(value_text(each.value), 60)}" for each in not_accepted[:SHOWN_NOT_ACCEPTED]]
+    shown = [
+        f"{each.key} = {printable(value_text(each.value), 60)}" for each in not_accepted[:SHOWN_NOT_ACCEPTED]
+    ]
     rest = len(not_accepted) - len(shown)
     file = not_accepted[0].where.rpartition(": ")[0]
     yield printable(
