@@ -11,7 +11,7 @@ import attrs
 
 from continuity_core.hosts.reference.history import HistoryEntry
 from continuity_core.hosts.reference.models.base import Connection, ModelRequest
-from continuity_core.hosts.reference.models.closing import closed_in_any_case
+from continuity_core.hosts.reference.models.clients import closed_in_any_case, tls_context
 from continuity_core.hosts.reference.tools import Tool
 from continuity_core.model.decisions import ReasoningEffort
 from continuity_core.model.failure import Failure
@@ -47,9 +47,14 @@ class AnthropicModel:
         if self.client is not None:
             yield MessagesConnection(self, self.client.with_options(max_retries=0))
             return
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-        client = AsyncAnthropic(base_url=self.base_url, api_key=self.api_key, max_retries=0)
+        client = AsyncAnthropic(
+            base_url=self.base_url,
+            api_key=self.api_key,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(verify=tls_context()),
+        )
         try:
             yield MessagesConnection(self, client)
         finally:

@@ -10,7 +10,7 @@ import attrs
 
 from continuity_core.hosts.reference.history import HistoryEntry
 from continuity_core.hosts.reference.models.base import Connection, ModelRequest
-from continuity_core.hosts.reference.models.closing import closed_in_any_case
+from continuity_core.hosts.reference.models.clients import closed_in_any_case, tls_context
 from continuity_core.hosts.reference.tools import Tool
 from continuity_core.model.decisions import ReasoningEffort
 from continuity_core.model.reading.fields import field, items, text
@@ -48,9 +48,14 @@ class OpenAIChatModel:
         if self.client is not None:
             yield ChatConnection(self, self.client.with_options(max_retries=0))
             return
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-        client = AsyncOpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=0)
+        client = AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=self.api_key,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(verify=tls_context()),
+        )
         try:
             yield ChatConnection(self, client)
         finally:
