@@ -13,22 +13,22 @@ SHOWN = {
     "anthropic_sync.py": [
         "attempt 1: Error code: 429",
         "attempt 2: Neap tides follow the quarter moons.",
-        "1 resumes, 20 s held",
+        "1 resume, 20 s held",
     ],
     "plain_loop.py": [
         "attempt 1 (length): A tide is the rise and\n",
         "attempt 2 (stop): A tide is the rise and fall of the sea.",
-        "1 resumes",
+        "1 resume",
     ],
     "reference_session.py": [
         "without continuity: I look it up.\nno report",
         "with continuity: High water is at 05:41 on the 12th.",
-        "1 resumes",
+        "1 resume",
     ],
     "streaming.py": [
         "attempt 1: Spring tides follow the new [broken off]",
         "attempt 2: Spring tides follow the new and the full moon.",
-        "1 resumes",
+        "1 resume",
     ],
     "tool_loop.py": [
         "turn ended: length\nturn ended: tool_calls\nthe tool runs for day 12\n",
