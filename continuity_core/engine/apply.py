@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
 
 from continuity_core.engine.budgets import (
@@ -14,7 +16,7 @@ from continuity_core.engine.budgets import (
 from continuity_core.engine.chain import Chain
 from continuity_core.engine.state import HeldWait, Injection, Outcome, PluginWaits, RunState
 from continuity_core.model.budgets import Window
-from continuity_core.model.decisions import Wait
+from continuity_core.model.decisions import JSONValue, Wait
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Proposal
 
 
@@ -39,7 +41,7 @@ def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait,
 def _changes(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait) -> dict[str, object]:
     committed = _committed(proposal, outcome)
     changes: dict[str, object] = {}
-    memory = {name: value for name, value in proposal.memory.items() if name in committed}
+    memory = {name: _copied(value) for name, value in proposal.memory.items() if name in committed}
     if memory:
         changes["memory"] = {**state.memory, **memory}
     if proposal.halt is not None and state.halted is None:
@@ -81,6 +83,11 @@ def _count_wait(state: RunState, proposal: Proposal, held: HeldWait, chain: Chai
         held=state.held + held.seconds,
         turn_waited=state.turn_waited or held.completed,
     )
+
+
+def _copied(value: JSONValue) -> JSONValue:
+    """The value as plain JSON of our own: what the plugin does to its object later changes nothing."""
+    return json.loads(json.dumps(value))
 
 
 def _committed(proposal: Proposal, outcome: Outcome) -> frozenset[str]:

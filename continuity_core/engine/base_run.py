@@ -106,7 +106,7 @@ class BaseRun:
         self._host = NO_FACTS
         self._proposal: Proposal = EMPTY_PROPOSAL
         self._not_resumed: Proposal = EMPTY_PROPOSAL
-        self._scheduled: tuple[RunState, Proposal, HeldWait] | None = None
+        self._scheduled: tuple[Engine, RunState, Proposal, HeldWait] | None = None
         self._input: InputKind | None = None
         self._aborted = False
         self._outcome = RunOutcome.RUNNING
@@ -246,9 +246,9 @@ class BaseRun:
         """The host could not schedule the resume that it was just asked for: nothing is charged for it."""
         if self._scheduled is None:
             raise RunError(f"no resume of run {self.id} is pending that could be taken back")
-        (before, proposal, held), self._scheduled = self._scheduled, None
+        (engine, before, proposal, held), self._scheduled = self._scheduled, None
         self._not_resumed = attrs.evolve(proposal, resume=None, no_resume=why)
-        restored = self._owner.engine.apply(before, self._not_resumed, Outcome.REFUSED, held)
+        restored = engine.apply(before, self._not_resumed, Outcome.REFUSED, held)
         self._become(restored, charge_parents=True)
         LOG.warning("run %s: the host did not schedule the resume: %s", self.id, printable(why))
 
@@ -366,11 +366,14 @@ class BaseRun:
         ended_by: str | None = "abort" if self._aborted else None
         if decided.proposal.hold_seconds > 0 and ended_by is None:
             held, ended_by = yield from self._hold(decided, clock)
+        elif decided.proposal.wait is not None and decided.proposal.resume is not None:
+            held = HeldWait(completed=True)
         proposal, outcome = self._outcome_of(decided.proposal, ended_by)
+        uncharged = self.state
         self._become(engine.apply(self.state, proposal, outcome, held), charge_parents=True)
         result = _result(proposal, outcome)
         if result.resume:
-            self._scheduled = (before, proposal, held)
+            self._scheduled = (engine, uncharged, proposal, held)
         self._conclude(boundary, proposal, result, held, before, engine)
         return result
 

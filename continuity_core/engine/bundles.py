@@ -92,7 +92,15 @@ class BundleCheck:
                 drops_calls = isinstance(edit, Omit) or bool(entry.calls)
             if drops_calls and any(ref not in gone and ref != edit.entry for ref in partners):
                 return f"it edits half of a pair: {edit.entry.key} goes with its calls or results"
+            if isinstance(edit, Replace) and self._shows_more(edit):
+                return f"it shows more of {edit.entry.key} than is there: a Replace may only narrow"
         return None
+
+    def _shows_more(self, edit: Replace) -> bool:
+        if edit.entry == self.boundary.turn.entry:
+            return len(edit.content) > len(self.boundary.turn.text)
+        entry = self._look_up(edit.entry)
+        return entry is not None and len(edit.content) > len(entry.text)
 
     def _look_up(self, ref: EntryRef) -> Entry | None:
         lookup = self.boundary.host.lookup
@@ -111,9 +119,10 @@ def why_not_json(value: JSONValue) -> str | None:
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         again = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"what it remembers is no JSON: {error}"
-    if again != value:
+        changed = again != value
+    except Exception as error:
+        return f"what it remembers is no JSON: {type(error).__name__}: {error}"
+    if changed:
         return "what it remembers is no plain JSON: it would come back changed"
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MEMORY_LIMIT:

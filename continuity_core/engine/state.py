@@ -77,10 +77,10 @@ class SessionState:
     """By ``plugin.budget``."""
 
     def with_edits(self, edits: Mapping[EntryRef, Edit]) -> SessionState:
-        """Add edits; an omission is never taken back by a replacement."""
+        """Add edits; what is left out, or shown in part, is not shown again by a later replacement."""
         merged = dict(self.edits)
         for ref, edit in edits.items():
-            if type(merged.get(ref)) is not Omit:
+            if _narrows(edit, merged.get(ref)):
                 merged[ref] = edit
         for ref in list(merged)[: max(0, len(merged) - MAX_EDITS)]:
             del merged[ref]
@@ -202,6 +202,13 @@ class RunState:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"a run state is damaged at {error}: start the run without it") from error
+
+
+def _narrows(edit: Edit, present: Edit | None) -> bool:
+    """Whether ``edit`` shows no more of its entry than ``present`` does."""
+    if present is None or isinstance(edit, Omit):
+        return not isinstance(present, Omit)
+    return isinstance(present, Replace) and len(edit.content) <= len(present.content)
 
 
 STATE_VERSION = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import datetime
 
 import attrs
@@ -42,7 +43,7 @@ def view_for(view: RunView, state: RunState, plugin: str) -> RunView:
         view,
         waits=waits.count,
         waited_seconds=waits.seconds,
-        memory=memory,
+        memory=deepcopy(memory),
         injected=None if injection is None else injection.text,
     )
 
