@@ -88,6 +88,8 @@ class Loader:
             plugin = self._make(candidate)
             if plugin is None:
                 return "broken: its options are not valid"
+            if self._may_not_inject(candidate, plugin):
+                return "off by allow_injection, which does not name it"
             registered = register(
                 self._manager,
                 plugin,
@@ -102,6 +104,14 @@ class Loader:
             return self._broken(candidate, str(error))
         self._registered.append(registered)
         return "on"
+
+    def _may_not_inject(self, candidate: Candidate, plugin: object) -> bool:
+        """Whether all that it is for is text for the model, and nobody allowed that."""
+        try:
+            injects = getattr(plugin, "injects", False)
+        except (Exception, SystemExit):  # Registration looks at every attribute and names the one that raises.
+            return False
+        return injects is True and candidate.name not in self._configuration.settings.allow_injection
 
     def _make(self, candidate: Candidate) -> object | None:
         """An instance of the candidate; ``None`` if its options have problems, which are kept."""
