@@ -42,8 +42,9 @@ def explain(
     zone_name: str | None,
     jsonl: str | None,
 ) -> None:
-    """Say what an error is: cause, action, until when to wait, evidence, and which rule decided.
+    """Say what a provider's error means and how long to wait.
 
+    Prints the cause, what to do, until when to wait, the evidence, and which rule decided.
     TEXT is the error text; '-' reads it from standard input.
     """
     now = _instant(now_text) if now_text is not None else datetime.now(UTC)
@@ -57,9 +58,8 @@ def explain(
         return
     if text is None:
         raise click.UsageError("give the error text, or '-' to read it from standard input")
-    if text == "-":
-        text = sys.stdin.read()
-    failure = Failure.from_text(text, status=status, headers=[_header(header) for header in headers])
+    told: str = sys.stdin.read() if text == "-" else text
+    failure = Failure.from_text(told, status=status, headers=[_header(header) for header in headers])
     _print(classify(failure, now=now, timezone=zone), now)
 
 

@@ -16,8 +16,8 @@ from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, kind_of_exception
-from continuity_core.errors.tables.untelling import UNTELLING
 from continuity_core.errors.tables.statuses import by_status
+from continuity_core.errors.tables.untelling import UNTELLING
 from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import Cause, CauseKind, Guidance
 from continuity_core.model.failure import Failure

@@ -21,11 +21,14 @@ from continuity_core.model.checks import LONGEST_SECONDS
 
 _NUMBER = re.compile(r"\d{1,15}(?:[.,]\d{1,15}){0,4}")
 _SPACE = re.compile(r"[ \t\r\n-]{0,8}")
-_WORD = re.compile(r"[^\W\d_]{1,16}")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e\u064b-\u0652]){0,15}")
+"""Letters, and the marks of scripts that write vowels with them."""
 _NUMBER_WORD = re.compile(r"[^\W\d_]{1,8}(?:-[^\W\d_]{1,8})?")
 _JOINT = re.compile(r"[ \t\r\n,،、]{0,8}")
 _ISO = re.compile(
-    r"p(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:t(?:(\d{1,9}(?:\.\d{1,12})?)h)?(?:(\d{1,9}(?:\.\d{1,12})?)m)?(?:(\d{1,12}(?:\.\d{1,12})?)s)?)?(?![\w.])"
+    r"p(?:(\d{1,9})w)?(?:(\d{1,9})d)?"
+    r"(?:t(?:(\d{1,9}(?:\.\d{1,12})?)h)?(?:(\d{1,9}(?:\.\d{1,12})?)m)?(?:(\d{1,12}(?:\.\d{1,12})?)s)?)?"
+    r"(?![\w.])"
 )
 _CLOCK_LIKE = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")

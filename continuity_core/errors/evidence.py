@@ -39,29 +39,70 @@ _ALIBABA = (
 
 _STATUS = re.compile(r"(?<![\w.,:/-])[45]\d\d(?![\w%]|[.,:-]\d)")
 _LEADS = (
-    "http", "http/1.1", "http/1.0", "http/2", "http/3", "http status", "http error", "http code", "status", "status_code",
-    "statuscode", "status code", "error code", "error_code", "error", "api error", "server error", "request rejected",
-    "returned", "returned a", "returned an", "responded with", "responded", "response", "response code", "got", "received",
-    "code", "failed", "failed with", "unexpected status", "upstream", "with status", "error of", "exception",
-)  # fmt: skip
+    "http",
+    "http/1.1",
+    "http/1.0",
+    "http/2",
+    "http/3",
+    "http status",
+    "http error",
+    "http code",
+    "status",
+    "status_code",
+    "statuscode",
+    "status code",
+    "error code",
+    "error_code",
+    "error",
+    "api error",
+    "server error",
+    "request rejected",
+    "returned",
+    "returned a",
+    "returned an",
+    "responded with",
+    "responded",
+    "response",
+    "response code",
+    "got",
+    "received",
+    "code",
+    "failed",
+    "failed with",
+    "unexpected status",
+    "upstream",
+    "with status",
+    "error of",
+    "exception",
+)
 """What stands right before a number that is a status."""
 _FIRST_STATUS = re.compile(
-    r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}([45]\d\d)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
+    r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
+    r"([45]\d\d)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
 )
 _AMOUNT = re.compile(
-    r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
+    r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?"
+    r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
 _NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
 _EXCEPTION_ENDINGS = (
-    "Error", "Exception", "Timeout", "Exhausted", "Unavailable", "Disconnected", "IncompleteRead", "Exceeded", "Interrupt",
-)  # fmt: skip
+    "Error",
+    "Exception",
+    "Timeout",
+    "Exhausted",
+    "Unavailable",
+    "Disconnected",
+    "IncompleteRead",
+    "Exceeded",
+    "Interrupt",
+)
 _EXCEPTION_NAME_LIMIT = 16
 _CODE_LIMIT = 80
 """Characters of the longest code; what is longer is prose."""
 
 
 class Evidence:
-    """What a failure says: its texts made comparable, its fields, statuses and codes. All lazy, all bounded."""
+    """What a failure says: comparable texts, fields, statuses and codes; each made at the first question."""
 
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
@@ -89,7 +130,7 @@ class Evidence:
 
     @lazy
     def joined(self) -> FoldedText | None:
-        """As ``folded``, with line breaks taken out instead of turned into blanks; None where there are none."""
+        """As ``folded``, with line breaks taken out, not turned into blanks; None where there are none."""
         joined = unwrapped(self.raw)
         return None if joined is None else FoldedText(flat(without_urls(unescape(joined))))
 
@@ -157,7 +198,7 @@ class Evidence:
 
     @lazy
     def exception_names(self) -> tuple[str, ...]:
-        """Last parts of the exceptions' names in lower case: the failure's own, then those that the text names."""
+        """Last parts of exceptions' names in lower case: the failure's own, then those in the text."""
         names = [name.rpartition(".")[2].lower() for name in self.failure.exceptions]
         if any(ending in self.raw for ending in _EXCEPTION_ENDINGS):
             told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))

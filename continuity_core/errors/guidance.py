@@ -77,7 +77,7 @@ def _provider_zone(evidence: Evidence) -> tzinfo | None:
 
 
 def _exhausted_buckets(evidence: Evidence, now: datetime, *, alone: bool) -> list[Guidance]:
-    """Resets of exhausted buckets; where none is told to be, of the only one, or of the one that the text names."""
+    """Resets of exhausted buckets; where none is told to be, of the only one or the one in the text."""
     found = list(buckets(evidence.quota_values(), now=now))
     exhausted = [bucket.guidance for bucket in found if bucket.exhausted]
     if exhausted or not alone or evidence.status != 429:

@@ -15,12 +15,14 @@ EPOCH_SECONDS = range(1_000_000_000, 4_102_444_800)
 
 _STAMP = re.compile(
     r"(\d{4})[-/年.](\d{1,2})[-/月.](\d{1,2})日?"
-    r"(?:(?:t|\s{1,4}|\s?(?:at|um|à|,)\s{0,4})?(\d{1,2})[:時点点时](\d{2})(?:[:分](\d{2})(?:[.,](\d{1,9}))?)?秒?)?"
+    r"(?:(?:t|\s{1,4}|\s?(?:at|um|à|,)\s{0,4})?"
+    r"(\d{1,2})[:時点时](\d{2})(?:[:分](\d{2})(?:[.,](\d{1,9}))?)?秒?)?"
 )
 _EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\.\d{1,6})?(?![\d.]\d|\d)")
 _NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})(?!\d)")
 _CLOCK = re.compile(
-    r"(\d{1,2})[:.](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])|(\d{1,2})(?=\s?(?:[ap]\.?m\b|uhr\b|h\b|[点點時时시]))"
+    r"(\d{1,2})[:.](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])"
+    r"|(\d{1,2})(?=\s?(?:[ap]\.?m\b|uhr\b|h\b|[点點時时시]))"
 )
 _MERIDIEM = re.compile(r"\s?([ap])\.?m\b\.?")
 _HOUR_WORD = re.compile(r"\s?(?:uhr|h|o'clock)\b|[点點時时시](?:(\d{1,2})[分분])?")
@@ -32,10 +34,37 @@ _OFFSET = re.compile(r"(?:utc|gmt)?\s?([+-])(\d{1,2})(?::?(\d{2}))?(?![\d:])")
 _ZONE_NAME = re.compile(r"[a-z]{2,20}/[a-z_+-]{2,24}(?:/[a-z_]{2,24})?\d{0,2}")
 _SEPARATOR = re.compile(r"[\s,;(\[·∙•-]{1,6}")
 _FILLERS = frozenset(
-    (
-        "at on the of de um à a las os às le den am el la next this coming kl в ore time local your alle "
-        "o'clock"
-    ).split()
+    [
+        "at",
+        "on",
+        "the",
+        "of",
+        "de",
+        "um",
+        "à",
+        "a",
+        "las",
+        "os",
+        "às",
+        "le",
+        "den",
+        "am",
+        "el",
+        "la",
+        "next",
+        "this",
+        "coming",
+        "kl",
+        "в",
+        "ore",
+        "time",
+        "local",
+        "your",
+        "alle",
+        "o'clock",
+        "standard",
+        "daylight",
+    ]
 )
 _TOKEN_LIMIT = 14
 JUST_PASSED = timedelta(seconds=90)
@@ -134,7 +163,7 @@ def _read_parts(text: str, position: int, parts: _Parts) -> None:
 
 
 def _read_one(text: str, position: int, parts: _Parts) -> tuple[int, bool] | None:
-    """Read one token into ``parts``: where it ends and whether it belongs to the instant; None where nothing fits."""
+    """Read one token: where it ends and whether it belongs to the instant; None where nothing fits."""
     if position >= len(text):
         return None
     if text[position].isdigit():
@@ -246,7 +275,7 @@ def _read_clock(text: str, position: int, parts: _Parts) -> int | None:
     if meridiem is None and hour_word is None and bare_hour is not None:
         return None
     clock = _clock(
-        int(hour or bare_hour),
+        int(hour or bare_hour or 0),
         int(minute or 0),
         int(second or 0),
         None if meridiem is None else meridiem.group(1),

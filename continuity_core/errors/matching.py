@@ -21,9 +21,9 @@ GAP = 160
 class Phrase:
     """A literal with ``*`` for a gap of at most ``GAP`` characters.
 
-    In the tables of this package a phrase begins where a word begins, unless a ``*`` stands before it; ``<`` at
-    the beginning and ``>`` at the end ask for the edge of a word to which ``_`` and ``-`` belong, too, and ``^``
-    and ``$`` for the edge of the text.
+    In the tables of this package a phrase begins where a word begins, unless a ``*`` stands before it. There
+    ``<`` at the beginning and ``>`` at the end ask for the edge of a word to which ``_`` and ``-`` belong,
+    too, and ``^`` and ``$`` for the edge of the text.
     """
 
     pieces: tuple[str, ...]
@@ -149,10 +149,9 @@ class IndexEntry(Generic[T]):
     @property
     def whole_words(self) -> list[str]:
         """The words of the literal that are whole words of every text in which it stands."""
-        found = [match for match in _TOKEN.finditer(self.literal)]
         return [
             match.group()
-            for match in found
+            for match in _TOKEN.finditer(self.literal)
             if not (match.end() == len(self.literal) and self.open_end)
             and not (match.start() == 0 and self.anywhere)
         ]

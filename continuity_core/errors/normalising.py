@@ -36,7 +36,7 @@ def clean(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """``text`` with the escapes of JSON strings and byte literals resolved, however deeply they are nested."""
+    """``text`` with the escapes of JSON strings and byte literals resolved, however deeply nested."""
     if "\\" not in text:
         return text
     text = _ESCAPED_CHARACTER.sub(lambda match: chr(int(match.group(1), 16)), text)
@@ -45,7 +45,7 @@ def unescape(text: str) -> str:
 
 
 def without_urls(text: str) -> str:
-    """``text`` without web addresses, whose words (``quotas``, ``429``, ``upgrade``) say nothing of the error."""
+    """``text`` without web addresses, whose words (``quotas``, ``429``) say nothing of the error."""
     return _URL.sub(" ", text) if "://" in text or "%3a%2f%2f" in text else text
 
 

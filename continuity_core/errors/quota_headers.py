@@ -34,7 +34,7 @@ class Bucket:
 
 
 def buckets(values: Iterable[tuple[str, Value]], *, now: datetime) -> Iterator[Bucket]:
-    """Every bucket whose reset can be read; names are plain (:func:`continuity_core.errors.fields.plain_name`)."""
+    """Every bucket whose reset can be read; names are as ``plain_name`` gives them."""
     known = {name: value for name, value in values if name.startswith(BUCKET_PREFIXES)}
     for name, value in known.items():
         if name in {"ratelimit", "xratelimit"} and isinstance(value, str):

@@ -35,8 +35,8 @@ class ErrorRule:
 
     ``match`` is a literal, regardless of case, in which ``*`` stands for up to 160 characters. With
     ``syntax="re2"`` it is a regular expression of RE2, which takes linear time; that needs ``google-re2``.
-    Raises ValueError for a pattern that matches everything, is too long or cannot be read, for a cause that no
-    failure has, and for a wait that is no duration such as ``"90s"`` or ``"1h30m"``.
+    Raises ValueError for a pattern that matches everything, is too long or cannot be read, for a cause that
+    no failure has, and for a wait that is no duration such as ``"90s"`` or ``"1h30m"``.
     """
 
     match: str = attrs.field(validator=attrs.validators.max_len(MATCH_LIMIT))
@@ -89,7 +89,7 @@ def _matcher(pattern: str, syntax: RuleSyntax) -> Callable[[str], bool]:
         re2 = importlib.import_module("re2")
     except ImportError:
         raise ValueError(
-            f"the rule {pattern!r} is written in RE2's syntax: install google-re2, or write a literal with '*'"
+            f"the rule {pattern!r} is in RE2's syntax: install google-re2, or write a literal with '*'"
         ) from None
     try:
         compiled = re2.compile("(?i)" + pattern)

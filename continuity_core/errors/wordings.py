@@ -5,32 +5,44 @@ from __future__ import annotations
 from typing import Final
 
 from continuity_core.errors.matching import Tables
-from continuity_core.errors.tables import elsewhere, length, limits, overflow, permanent, transient
+from continuity_core.errors.tables import (
+    billing,
+    certificates,
+    elsewhere,
+    length,
+    limits,
+    overflow,
+    requests,
+    safety,
+    server_faults,
+    sign_in,
+    transport,
+)
 
 WORDINGS: Final = Tables(
     {
         "cancelled": elsewhere.CANCELLED,
         "elsewhere": elsewhere.NOT_THE_PROVIDER,
-        "parameter": permanent.PARAMETER,
+        "parameter": requests.PARAMETER,
         "length": length.LENGTH,
         "too-large": overflow.TOO_LARGE,
         "overflow": overflow.OVERFLOW,
-        "safety": permanent.SAFETY,
-        "auth": permanent.AUTH,
-        "billing": permanent.BILLING,
-        "openai-quota": permanent.OPENAI_QUOTA,
+        "safety": safety.SAFETY,
+        "auth": sign_in.AUTH,
+        "billing": billing.BILLING,
+        "openai-quota": billing.OPENAI_QUOTA,
         "usage": limits.USAGE,
         "daily": limits.DAILY_BUCKET,
         "short-window": limits.SHORT_WINDOW,
         "throttle": limits.THROTTLE,
         "vague-limit": limits.VAGUE_LIMIT,
-        "billing-offer": permanent.OFFERS,
-        "overload": transient.OVERLOAD,
-        "certificate": permanent.CERTIFICATES,
-        "transport": transient.TRANSPORT,
-        "server": transient.SERVER_FAULT,
-        "hopeless": permanent.HOPELESS,
-        "invalid": permanent.INVALID,
-        "vague": transient.VAGUE_FAULT,
+        "billing-offer": billing.OFFERS,
+        "overload": server_faults.OVERLOAD,
+        "certificate": certificates.CERTIFICATES,
+        "transport": transport.TRANSPORT,
+        "server": server_faults.SERVER_FAULT,
+        "hopeless": requests.HOPELESS,
+        "invalid": requests.INVALID,
+        "vague": server_faults.VAGUE_FAULT,
     }
 )

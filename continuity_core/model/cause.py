@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -55,6 +56,10 @@ class Guidance:
         return now + timedelta(seconds=self.wait_from(now))
 
 
+def _as_tuple(hints: Iterable[Guidance]) -> tuple[Guidance, ...]:
+    return tuple(hints)
+
+
 @attrs.frozen(kw_only=True)
 class Cause:
     """The verdict on a turn."""
@@ -63,7 +68,7 @@ class Cause:
     why: str = attrs.field(validator=some_text)
     """One sentence for a person."""
     guidance: tuple[Guidance, ...] = attrs.field(
-        default=(), converter=tuple, validator=deep_iterable(instance_of(Guidance))
+        default=(), converter=_as_tuple, validator=deep_iterable(instance_of(Guidance))
     )
     """Every valid statement on how long to wait; which one counts is the longest, after any margin."""
     rule: str | None = attrs.field(default=None, validator=text_or_none)

@@ -205,7 +205,7 @@ def _headers_of(exc: BaseException) -> tuple[tuple[str, str], ...]:
 
 
 def _pairs(headers: object) -> tuple[tuple[str, str], ...]:
-    """Name and value pairs of whatever holds headers: httpx's, aiohttp's, an email message, a dict, a list."""
+    """Name and value pairs of whatever holds headers: a client's own class, a message, a dict, a list."""
     if headers is None or isinstance(headers, str):
         return ()
     items: Any = headers

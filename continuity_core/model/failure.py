@@ -45,7 +45,7 @@ _KEPT_HEADER_PREFIXES = (
 
 
 def keep_head_and_tail(text: str, limit: int = TEXT_LIMIT) -> str:
-    """``text`` itself if it has at most ``limit`` characters, else its head and its tail of half that each."""
+    """``text`` itself if it has at most ``limit`` characters, else its head and its tail, half of it each."""
     if len(text) <= limit:
         return text
     half = (limit - len(_ELISION)) // 2

@@ -53,7 +53,7 @@ class ProviderErrorsOptions:
     rules: tuple[ErrorRule, ...] = option(
         (),
         read=_rules,
-        help="Tables with match (a literal with '*'), cause and optionally wait, asked before everything else.",
+        help="Tables of match (a literal with '*'), cause and optionally wait, asked before everything else.",
     )
     reasoning_only_is_empty: bool = option(
         True, read=flag, help="Whether an answer of reasoning alone counts as empty."

@@ -9,7 +9,7 @@ from continuity_core.model.cause import CauseKind
 
 
 def _rows(kind: CauseKind, source: str, *codes: str) -> dict[str, tuple[CauseKind, str]]:
-    return {code: (kind, source) for code in codes}
+    return dict.fromkeys(codes, (kind, source))
 
 
 DECISIVE: dict[str, tuple[CauseKind, str]] = {

@@ -84,6 +84,14 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "tunggu": None,
     "försök": None,
     "prøv": None,
+    "спробуйте": None,
+    "حاول": None,
+    "ลองใหม่": None,
+    "ลองอีกครั้ง": None,
+    "znovu": None,
+    "din nou": None,
+    "ξανά": None,
+    "שוב": None,
     "将在": None,
     "将于": None,
     "將在": None,
@@ -133,26 +141,23 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
 
 FILLERS = frozenset(
     (
-        "in at on after for by until the your it is be will again to of from next time within least another more further "
-        "about approximately approx around roughly circa ca some please only just up an a limit limits quota usage seconds_ "
-        "or daily weekly every each automatically date later before utc_ then and try retry window access service "
-        "es sie bitte um noch etwa ungefähr am ab in_ erneut "
-        "dans environ le la les vers à de "
-        "en unos unas el las los aproximadamente cerca nuevo dentro "
-        "em os as por mais daqui "
-        "tra fra circa_ alle "
-        "через около примерно попытку снова позже не раньше чем "
-        "za około po "
-        "over ongeveer "
-        "sau khoảng dalam sekitar om igen ungefär igjen "
-        "约 大约 大概 約 于 在 至 为 是 北京时间 将 於 约为"
+        "in at on after for by until the your it is be will again to of from next time within least "
+        "another more further about approximately approx around roughly circa ca some please only just up "
+        "an a limit limits quota usage seconds or daily weekly every each automatically date later before "
+        "utc then and try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
+        "dans environ le la les vers à de en unos unas el las los aproximadamente cerca nuevo dentro em "
+        "os as por mais daqui tra fra alle через около примерно попытку снова позже не раньше чем za "
+        "około po over ongeveer ще раз مرة أخرى اخرى بعد ใน อีกครั้ง în σε בעוד w ciągu sau khoảng dalam "
+        "sekitar om igen ungefär igjen 约 大约 大概 約 于 在 至 为 是 北京时间 将 於 约为"
     ).split()
 )
 """Words that may stand between an announcement and its time."""
 
 HEDGES = frozenset(
-    "about approximately approx around roughly circa ca some ~ ≈ 约 大约 大概 約 etwa ungefähr environ unos unas aproximadamente cerca около примерно ongeveer "
-    "khoảng sekitar ungefär około almost nearly".split()
+    (
+        "about approximately approx around roughly circa ca some ~ ≈ 约 大约 大概 約 etwa ungefähr environ unos "
+        "unas aproximadamente cerca около примерно ongeveer khoảng sekitar ungefär około almost nearly"
+    ).split()
 )
 """Words that make a time approximate."""
 
@@ -217,6 +222,8 @@ TRAILING = (
     "erneut",
     "opnieuw",
     "बाद",
+    "múlva",
+    "kuluttua",
 )
 """What follows a time that is a wait."""
 
