@@ -93,6 +93,26 @@ async def test_an_anthropic_stream_names_its_events_and_leaves_no_block_open() -
     assert kinds.count("content_block_start") == kinds.count("content_block_stop") == 3
 
 
+async def test_a_stream_of_responses_numbers_its_events_and_leaves_no_item_open() -> None:
+    script = [{"reasoning": "r", "text": "t", "tool_calls": [{"name": "a"}], "stop": "length"}]
+    async with FaultServer(script) as server, connect(server) as stream:
+        payload = {"model": "m", "input": "task", "stream": True}
+        await stream.send(request(payload, path="/v1/responses"))
+        events, proper = chunks(await read_until(stream, b"\r\n0\r\n\r\n"))
+    assert proper
+    kinds = []
+    for number, event in enumerate(events):
+        name, data = event.decode().strip().split("\n")
+        told = json.loads(data.removeprefix("data: "))
+        kinds.append(told["type"])
+        assert name == f"event: {kinds[-1]}"
+        assert told["sequence_number"] == number
+    assert (kinds[0], kinds[-1]) == ("response.created", "response.incomplete")
+    assert kinds.count("response.output_item.added") == kinds.count("response.output_item.done") == 3
+    assert told["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
+    assert [item.get("status") for item in told["response"]["output"]] == [None, "completed", "incomplete"]
+
+
 @pytest.mark.parametrize("streaming", [True, False])
 @pytest.mark.parametrize("cut", ["rst", "fin"])
 async def test_a_cut_connection_ends_inside_the_chunked_body(cut: str, streaming: bool) -> None:
@@ -111,10 +131,10 @@ async def test_a_cut_connection_ends_inside_the_chunked_body(cut: str, streaming
             json.loads(b"".join(pieces))
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
 async def test_half_an_event_is_followed_by_the_proper_end_of_the_body(path: str) -> None:
     async with FaultServer([{"text": "x", "cut": "mid_json"}]) as server, connect(server) as stream:
-        await stream.send(request({**CHAT, "stream": True}, path=path))
+        await stream.send(request({**CHAT, "input": "task", "stream": True}, path=path))
         events, proper = chunks(await read_until(stream, b"\r\n0\r\n\r\n"))
     assert proper
     assert all(event.endswith(b"\n\n") for event in events[:-1])

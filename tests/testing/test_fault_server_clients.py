@@ -1,4 +1,4 @@
-"""What the real SDK clients make of each response, in both dialects, streaming and not."""
+"""What the real SDK clients make of each response, in every dialect, streaming and not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def server() -> Iterator[ThreadedFaultServer]:
         yield running
 
 
-@pytest.fixture(params=["chat", "anthropic"])
+@pytest.fixture(params=["chat", "responses", "anthropic"])
 def dialect(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -56,10 +56,10 @@ def stream(request: pytest.FixtureRequest) -> bool:
 def clients(server: ThreadedFaultServer) -> Iterator[dict[str, Any]]:
     settings: dict[str, Any] = {"api_key": "any", "max_retries": 0, "timeout": 5.0}
     with (
-        openai.OpenAI(base_url=server.base_url, **settings) as chat,
+        openai.OpenAI(base_url=server.base_url, **settings) as gpt,
         anthropic.Anthropic(base_url=server.root_url, **settings) as claude,
     ):
-        yield {"chat": chat, "anthropic": claude}
+        yield {"chat": gpt, "responses": gpt, "anthropic": claude}
 
 
 @pytest.fixture
@@ -73,6 +73,8 @@ def ask(server: ThreadedFaultServer, clients: dict[str, Any], dialect: str, stre
         reader = {
             ("chat", True): read_chat_stream,
             ("chat", False): read_chat,
+            ("responses", True): read_responses_stream,
+            ("responses", False): read_responses,
             ("anthropic", True): read_anthropic_stream,
             ("anthropic", False): read_anthropic,
         }[dialect, stream]
@@ -114,6 +116,45 @@ def read_chat_stream(client: Any, answer: Answer) -> None:
                     known = answer.calls.setdefault(call.index, [call.id or "", call.function.name or "", ""])
                     known[2] += call.function.arguments
                 answer.stop = choice.finish_reason or answer.stop
+
+
+def read_responses(client: Any, answer: Answer) -> None:
+    response = client.responses.create(model="m", input=PROMPT, max_output_tokens=LIMIT)
+    read_responses_object(response, answer)
+
+
+def read_responses_object(response: Any, answer: Answer) -> None:
+    answer.text = response.output_text
+    for item in response.output:
+        if item.type == "reasoning":
+            answer.reasoning += "".join(part.text for part in item.summary)
+            answer.signature = item.encrypted_content
+        elif item.type == "function_call":
+            answer.calls[len(answer.calls)] = [item.call_id, item.name, item.arguments]
+    answer.stop = response.incomplete_details.reason if response.incomplete_details else None
+    answer.stop = answer.stop or response.status
+    answer.output_tokens = response.usage.output_tokens
+
+
+def read_responses_stream(client: Any, answer: Answer) -> None:
+    with client.responses.create(model="m", input=PROMPT, max_output_tokens=LIMIT, stream=True) as events:
+        for event in events:
+            match event.type:
+                case "response.output_item.added" if event.item.type == "function_call":
+                    answer.calls[len(answer.calls)] = [event.item.call_id, event.item.name, ""]
+                case "response.output_text.delta":
+                    answer.text += event.delta
+                    answer.text_pieces += 1
+                case "response.reasoning_summary_text.delta":
+                    answer.reasoning += event.delta
+                case "response.function_call_arguments.delta":
+                    answer.calls[len(answer.calls) - 1][2] += event.delta
+                case "response.completed" | "response.incomplete":
+                    assert event.type == f"response.{event.response.status}"
+                    streamed = (answer.text, answer.reasoning, dict(answer.calls))
+                    answer.reasoning, answer.calls = "", {}
+                    read_responses_object(event.response, answer)
+                    assert (answer.text, answer.reasoning, answer.calls) == streamed
 
 
 def read_anthropic(client: Any, answer: Answer) -> None:
@@ -163,20 +204,23 @@ def root_cause(error: BaseException | None) -> BaseException:
 
 
 @pytest.mark.parametrize(
-    ("stop", "chat_word", "anthropic_word"),
+    ("stop", "words"),
     [
-        ("stop", "stop", "end_turn"),
-        ("length", "length", "max_tokens"),
-        ("content_filter", "content_filter", "refusal"),
+        ("stop", {"chat": "stop", "responses": "completed", "anthropic": "end_turn"}),
+        ("length", {"chat": "length", "responses": "max_output_tokens", "anthropic": "max_tokens"}),
+        (
+            "content_filter",
+            {"chat": "content_filter", "responses": "content_filter", "anthropic": "refusal"},
+        ),
     ],
 )
 def test_a_text_arrives_whole_with_the_stop_in_the_dialects_own_word(
-    ask: Ask, dialect: str, stop: str, chat_word: str, anthropic_word: str
+    ask: Ask, dialect: str, stop: str, words: dict[str, str]
 ) -> None:
     answer = ask({"text": 'Zeilen\n"ß" 漢字 \U0001f600', "stop": stop})
     assert answer.error is None
     assert answer.text == 'Zeilen\n"ß" 漢字 \U0001f600'
-    assert answer.stop == (chat_word if dialect == "chat" else anthropic_word)
+    assert answer.stop == words[dialect]
 
 
 def test_a_streamed_text_comes_in_several_pieces(ask: Ask, stream: bool) -> None:
@@ -197,7 +241,7 @@ def test_usage_is_at_cap_for_length_few_else_and_as_scripted_where_it_is(ask: As
 def test_reasoning_arrives_beside_the_text(ask: Ask, dialect: str) -> None:
     answer = ask({"reasoning": "partial thought", "text": "partial answer", "stop": "length"})
     assert (answer.reasoning, answer.text) == ("partial thought", "partial answer")
-    assert answer.signature == ("signature-of-response-1" if dialect == "anthropic" else "")
+    assert answer.signature == ("" if dialect == "chat" else "signature-of-response-1")
 
 
 def test_reasoning_may_come_alone(ask: Ask) -> None:
@@ -208,7 +252,7 @@ def test_reasoning_may_come_alone(ask: Ask) -> None:
 def test_an_empty_text_is_an_empty_answer(ask: Ask) -> None:
     answer = ask({"text": ""})
     assert (answer.text, answer.calls, answer.error) == ("", {}, None)
-    assert answer.stop in ("stop", "end_turn")
+    assert answer.stop in ("stop", "completed", "end_turn")
 
 
 def test_tool_calls_arrive_in_order_with_ids_of_the_servers_own(ask: Ask, dialect: str) -> None:
@@ -223,7 +267,7 @@ def test_tool_calls_arrive_in_order_with_ids_of_the_servers_own(ask: Ask, dialec
     assert [call[1] for call in answer.calls.values()] == ["a", "b"]
     assert [json.loads(call[2]) for call in answer.calls.values()] == [{"x": 1}, {}]
     assert len({call[0] for call in answer.calls.values()}) == 2
-    assert answer.stop == ("tool_calls" if dialect == "chat" else "tool_use")
+    assert answer.stop == {"chat": "tool_calls", "responses": "completed", "anthropic": "tool_use"}[dialect]
 
 
 def test_broken_arguments_go_out_raw_wherever_the_dialect_can_carry_them(
@@ -231,7 +275,7 @@ def test_broken_arguments_go_out_raw_wherever_the_dialect_can_carry_them(
 ) -> None:
     broken = '{"path": "UNSAFE_ARG'
     answer = ask({"tool_calls": [{"name": "step", "arguments": broken}], "stop": "length"})
-    carries = dialect == "chat" or stream
+    carries = dialect != "anthropic" or stream
     assert answer.calls[0][1:] == ["step", broken if carries else "{}"]
 
 
@@ -240,7 +284,7 @@ def test_arguments_that_are_no_object_go_out_raw_wherever_the_dialect_can_carry_
     ask: Ask, dialect: str, stream: bool, arguments: str
 ) -> None:
     answer = ask({"tool_calls": [{"name": "step", "arguments": arguments}]})
-    carries = dialect == "chat" or stream
+    carries = dialect != "anthropic" or stream
     assert answer.calls[0][2] == (arguments if carries else "{}")
 
 
@@ -290,7 +334,7 @@ def test_an_error_in_the_stream_comes_after_the_text_and_else_has_a_status(
     answer = ask({"text": "some text", "sse_error": error, "status": 429})
     assert isinstance(answer.error, openai.APIError | anthropic.APIError)
     assert "The usage limit has been reached" in str(answer.error)
-    assert answer.error.body == (error if dialect == "chat" else {"type": "error", "error": error})
+    assert answer.error.body == ({"type": "error", "error": error} if dialect == "anthropic" else error)
     assert answer.text == ("some text" if stream else "")
     if not stream:
         assert isinstance(answer.error, openai.RateLimitError | anthropic.RateLimitError)
@@ -380,6 +424,22 @@ def test_the_openai_sdks_own_accumulation_reads_a_whole_stream(server: ThreadedF
     assert message.tool_calls[0].function.arguments == '{"x": [1]}'
 
 
+def test_the_openai_sdks_own_accumulation_reads_a_whole_stream_of_responses(
+    server: ThreadedFaultServer,
+) -> None:
+    server.play(
+        [{"reasoning": "thought", "text": "words", "tool_calls": [{"name": "a", "arguments": '{"x": [1]}'}]}]
+    )
+    answer = Answer()
+    with (
+        openai.OpenAI(base_url=server.base_url, api_key="any", max_retries=0, timeout=5) as client,
+        client.responses.stream(model="m", input=PROMPT) as events,
+    ):
+        read_responses_object(events.get_final_response(), answer)
+    assert (answer.reasoning, answer.text, answer.stop) == ("thought", "words", "completed")
+    assert answer.calls == {0: ["call_1_1", "a", '{"x": [1]}']}
+
+
 def test_the_clients_own_retries_take_the_next_responses(server: ThreadedFaultServer) -> None:
     busy = {"http": 503, "headers": {"retry-after-ms": "1"}, "body": {"error": {"message": "overloaded"}}}
     server.play([busy, busy, {"text": "done"}])
@@ -393,15 +453,17 @@ def test_the_clients_own_retries_take_the_next_responses(server: ThreadedFaultSe
 @pytest.mark.parametrize("response", [{"text": "done"}, {"text": "done", "stop": "length"}])
 async def test_the_asynchronous_clients_are_served_on_both_loops(response: dict[str, Any]) -> None:
     async with (
-        FaultServer([response, response]) as server,
-        openai.AsyncOpenAI(base_url=server.base_url, api_key="any", max_retries=0, timeout=5) as chat,
+        FaultServer([response, response, response]) as server,
+        openai.AsyncOpenAI(base_url=server.base_url, api_key="any", max_retries=0, timeout=5) as gpt,
         anthropic.AsyncAnthropic(base_url=server.root_url, api_key="any", max_retries=0, timeout=5) as claude,
     ):
-        completion = await chat.chat.completions.create(model="m", messages=PROMPT)
+        completion = await gpt.chat.completions.create(model="m", messages=PROMPT)
+        answer = await gpt.responses.create(model="m", input=PROMPT)
         message = await claude.messages.create(model="m", messages=PROMPT, max_tokens=LIMIT)
         assert completion.choices[0].message.content == "done"
+        assert answer.output_text == "done"
         assert message.content[0].text == "done"  # type: ignore[union-attr]
-        assert [request.dialect for request in server.requests] == ["chat", "anthropic"]
+        assert [request.dialect for request in server.requests] == ["chat", "responses", "anthropic"]
         assert server.violations == []
 
 

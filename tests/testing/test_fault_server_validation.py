@@ -62,7 +62,37 @@ CHAT_CALLS = {"role": "assistant", "content": None, "tool_calls": [chat_call("a"
 CLAUDE_CALLS = {"role": "assistant", "content": [claude_call("a"), claude_call("b")]}
 NEXT = {"role": "user", "content": "next"}
 
-VALID: list[tuple[str, list[dict[str, Any]]]] = [
+
+def response_call(call_id: str) -> dict[str, Any]:
+    return {
+        "type": "function_call",
+        "id": f"fc_{call_id}",
+        "call_id": call_id,
+        "name": "step",
+        "arguments": "{}",
+    }
+
+
+def response_result(call_id: str) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call_id, "output": "result"}
+
+
+RESPONSE_REASONING = {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "hm"}]}
+RESPONSE_CALLS = [RESPONSE_REASONING, response_call("a"), response_call("b")]
+RESPONSE_WORDS = {
+    "type": "message",
+    "role": "assistant",
+    "id": "msg",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "words", "annotations": []}],
+}
+
+
+def field_of(endpoint: str) -> str:
+    return "input" if endpoint == "/responses" else "messages"
+
+
+VALID: list[tuple[str, Any]] = [
     ("/chat/completions", [USER]),
     ("/chat/completions", [{"role": "developer", "content": "be brief"}, USER]),
     ("/chat/completions", [USER, CHAT_CALLS, chat_result("b"), chat_result("a")]),
@@ -86,6 +116,17 @@ VALID: list[tuple[str, list[dict[str, Any]]]] = [
     ),
     ("/messages", [USER, {"role": "assistant", "content": [{"type": "text", "text": "words"}]}, NEXT]),
     ("/messages", [USER, {"role": "system", "content": "be brief"}]),
+    ("/responses", "task"),
+    ("/responses", [USER]),
+    ("/responses", [{"role": "developer", "content": "be brief"}, USER]),
+    ("/responses", [USER, *RESPONSE_CALLS, response_result("b"), response_result("a")]),
+    ("/responses", [USER, RESPONSE_WORDS, response_call("a"), response_result("a"), NEXT]),
+    ("/responses", [USER, RESPONSE_REASONING, RESPONSE_WORDS, NEXT]),
+    ("/responses", [{"role": "user", "content": [{"type": "input_text", "text": "task"}]}, NEXT]),
+    (
+        "/responses",
+        [USER, {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}, NEXT],
+    ),
 ]
 
 INVALID: list[tuple[str, Any, str]] = [
@@ -144,14 +185,44 @@ INVALID: list[tuple[str, Any, str]] = [
         [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": "{}"}]}],
         "malformed: a tool_use block needs",
     ),
+    ("/responses", [], "there are no messages"),
+    ("/responses", [USER, response_result("a")], "orphan tool result: message 2 answers 'a'"),
+    ("/responses", [USER, *RESPONSE_CALLS, response_result("a")], "unanswered call: step (b)"),
+    (
+        "/responses",
+        [USER, *RESPONSE_CALLS, response_result("a"), NEXT],
+        "(b) has no result before message 4",
+    ),
+    ("/responses", [USER, {"role": "assistant", "content": ""}, NEXT], "empty assistant: message 2"),
+    ("/responses", [USER, RESPONSE_REASONING, NEXT], "empty assistant: message 2"),
+    ("/responses", [USER, RESPONSE_WORDS], "assistant last"),
+    ("/responses", 7, "malformed: input must be a list of objects"),
+    ("/responses", [{"role": "robot", "content": "x"}], "malformed: a message has the role 'robot'"),
+    ("/responses", [{"role": "user", "content": ["x"]}], "malformed: content must be a list of objects"),
+    (
+        "/responses",
+        [{"type": "function_call", "call_id": "a", "name": "f", "arguments": {}}],
+        "malformed: a function_call needs",
+    ),
+    (
+        "/responses",
+        [{"type": "function_call_output", "call_id": "a", "output": None}],
+        "malformed: a function_call_output needs",
+    ),
+    (
+        "/responses",
+        [{"type": "item_reference", "id": "msg_1"}],
+        "malformed: item 'msg_1' is referred to, and nothing is stored here",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("endpoint", "messages"), VALID)
 def test_a_valid_conversation_is_answered(
-    server: ThreadedFaultServer, http: httpx2.Client, endpoint: str, messages: list[dict[str, Any]]
+    server: ThreadedFaultServer, http: httpx2.Client, endpoint: str, messages: Any
 ) -> None:
-    response, logged = post(server, http, endpoint, {"model": "m", "max_tokens": 9, "messages": messages})
+    payload = {"model": "m", "max_tokens": 9, field_of(endpoint): messages}
+    response, logged = post(server, http, endpoint, payload)
     assert response.status_code == 200
     assert logged.problems == ()
     assert server.violations == []
@@ -161,7 +232,7 @@ def test_a_valid_conversation_is_answered(
 def test_an_invalid_conversation_is_refused_in_the_dialects_own_form(
     server: ThreadedFaultServer, http: httpx2.Client, endpoint: str, messages: Any, problem: str
 ) -> None:
-    payload = {"model": "m", "max_tokens": 9, "system": "be brief", "messages": messages}
+    payload = {"model": "m", "max_tokens": 9, "system": "be brief", field_of(endpoint): messages}
     response, logged = post(server, http, endpoint, payload)
     assert response.status_code == 400
     body = response.json()
@@ -173,7 +244,7 @@ def test_an_invalid_conversation_is_refused_in_the_dialects_own_form(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"[" * 100_000])
-@pytest.mark.parametrize("endpoint", ["/chat/completions", "/messages"])
+@pytest.mark.parametrize("endpoint", ["/chat/completions", "/responses", "/messages"])
 def test_a_body_that_is_no_json_object_is_refused(
     server: ThreadedFaultServer, http: httpx2.Client, endpoint: str, body: bytes
 ) -> None:
@@ -192,12 +263,21 @@ def test_an_invalid_request_takes_its_place_in_the_script(
     assert http.post(url, json={"messages": [USER]}).json()["choices"][0]["message"]["content"] == "second"
 
 
-@pytest.mark.parametrize("endpoint", ["/chat/completions", "/messages"])
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation"])
+def test_a_responses_request_that_builds_on_something_stored_is_refused(
+    server: ThreadedFaultServer, http: httpx2.Client, key: str
+) -> None:
+    response, logged = post(server, http, "/responses", {"input": [USER], key: "stored-1"})
+    assert response.status_code == 400
+    assert logged.problems == (f"malformed: {key} is set, and nothing is stored here",)
+
+
+@pytest.mark.parametrize("endpoint", ["/chat/completions", "/responses", "/messages"])
 def test_a_request_beyond_the_script_is_a_violation(
     server: ThreadedFaultServer, http: httpx2.Client, endpoint: str
 ) -> None:
     server.play([])
-    response = http.post(server.base_url + endpoint, json={"messages": [USER]})
+    response = http.post(server.base_url + endpoint, json={field_of(endpoint): [USER]})
     assert response.status_code == 500
     assert server.violations == ["request 1: beyond the script of 0 responses"]
     assert response.json()["error"]["message"] == server.violations[0]
@@ -279,3 +359,40 @@ def test_an_anthropic_request_is_logged_in_normalised_form(
     )
     assert not logged.mentions("SYSTEM")
     assert not logged.mentions("toolu_1")
+
+
+def test_a_responses_request_is_logged_in_normalised_form(
+    server: ThreadedFaultServer, http: httpx2.Client
+) -> None:
+    arguments = json.dumps({"id": "in the arguments", "deep": ['say "hi"']})
+    call = {**response_call("call_1"), "arguments": arguments, "status": "completed"}
+    reasoning = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "THOUGHT"}],
+        "encrypted_content": "SIGNATURE",
+    }
+    items = [
+        {"role": "user", "content": [{"type": "input_text", "text": "one"}]},
+        reasoning,
+        RESPONSE_WORDS,
+        call,
+        {**response_result("call_1"), "output": [{"type": "input_text", "text": "RESULT"}]},
+        {"role": "user", "content": "two"},
+    ]
+    payload = {"model": "m", "max_output_tokens": 5, "instructions": "SYSTEM", "input": items}
+    _, logged = post(server, http, "/responses", payload)
+    assert (logged.dialect, logged.decoded.output_limit, logged.decoded.stream) == ("responses", 5, False)
+    assert [message.role for message in logged.messages] == ["user", "assistant", "tool", "user"]
+    assert logged.decoded.instructions == ("SYSTEM",)
+    assert logged.user_texts == ("one", "two")
+    assert logged.messages[1].texts == ("words",)
+    assert logged.messages[1].calls == (ReceivedCall(id="call_1", name="step", arguments=arguments),)
+    assert logged.messages[2].results == (ReceivedResult(call_id="call_1", text="RESULT"),)
+    assert logged.strings == (
+        *("one", "THOUGHT", "SIGNATURE", "words", "step", arguments, "in the arguments", 'say "hi"'),
+        *("RESULT", "two"),
+    )
+    assert not logged.mentions("SYSTEM")
+    assert not logged.mentions("call_1")
+    assert not logged.mentions("completed")

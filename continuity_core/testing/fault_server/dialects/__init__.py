@@ -5,10 +5,11 @@ from __future__ import annotations
 from continuity_core.testing.fault_server.dialects.base import Dialect
 from continuity_core.testing.fault_server.dialects.chat import ChatCompletions
 from continuity_core.testing.fault_server.dialects.messages import AnthropicMessages
+from continuity_core.testing.fault_server.dialects.responses import OpenAIResponses
 
-__all__ = ["DIALECTS", "AnthropicMessages", "ChatCompletions", "Dialect", "dialect_of"]
+__all__ = ["DIALECTS", "AnthropicMessages", "ChatCompletions", "Dialect", "OpenAIResponses", "dialect_of"]
 
-DIALECTS: tuple[Dialect, ...] = (ChatCompletions(), AnthropicMessages())
+DIALECTS: tuple[Dialect, ...] = (ChatCompletions(), OpenAIResponses(), AnthropicMessages())
 """Every dialect; a request's path decides which one answers it."""
 
 
