@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 import click
 
 from continuity_core._version import __version__
 from continuity_core.cli.lazy_group import LazyCommand, LazyGroup
 from continuity_core.cli.output import PROGRAM, print_error
-from continuity_core.loading.errors import ConfigurationError, OrderError, PluginError
+from continuity_core.loading.errors import ConfigurationError
 from continuity_core.observe.log import LEVELS, log_to
 
 COMMANDS = {
@@ -31,6 +29,7 @@ COMMANDS = {
         "continuity_core.cli.explain:explain",
         "Say what an error is: cause, action, until when to wait, and why.",
     ),
+    "serve": LazyCommand("continuity_core.cli.serve:serve", "Serve the chain to a host in another language."),
     "plugins": LazyCommand(
         "continuity_core.cli.plugins:plugins",
         "Show every plugin in chain order, where it comes from, and what became of it.",
@@ -77,7 +76,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = application.main(
             args=None if arguments is None else list(arguments), prog_name=PROGRAM, standalone_mode=False
         )
-        sys.stdout.flush()
     except click.UsageError as error:
         _show_usage_error(error)
         return 2
@@ -88,14 +86,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         for problem in error.problems:
             print_error(str(problem))
         return 2
-    except (PluginError, OrderError) as error:
-        print_error(str(error))
-        return 2
     except (click.Abort, KeyboardInterrupt):
         print_error("interrupted")
         return 130
-    except BrokenPipeError:
-        _leave_broken_pipe()
     return status if type(status) is int else 0
 
 
@@ -109,12 +102,3 @@ def _show_usage_error(error: click.UsageError) -> None:
     print_error(error.format_message())
     path = error.ctx.command_path if error.ctx is not None else PROGRAM
     click.echo(f"Try: {path} --help", err=True)
-
-
-def _leave_broken_pipe() -> NoReturn:
-    """The reader of our output has gone, e.g. ``head``: end without a word, as other programs do.
-
-    Python would otherwise complain once more when it flushes standard output at exit.
-    """
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(1)
