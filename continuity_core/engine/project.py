@@ -52,7 +52,8 @@ def project(entries: Sequence[Entry], chain: Chain, state: RunState, proposal: P
     work = _Work(entries=tuple(entries))
     committed = state.session.edits
     if committed:
-        work.edit([committed[entry.ref] for entry in entries if entry.ref in committed])
+        edits = [(entry, committed[entry.ref]) for entry in entries if entry.ref in committed]
+        work.edit([edit for entry, edit in edits if not _shows_more(edit, entry)])
     read_edits = edits_reader(len(entries))
     for link in chain.project:
         if link.plugin.name in state.disabled:
@@ -140,7 +141,13 @@ def anchored(state: RunState, last: EntryRef | None) -> RunState:
     return attrs.evolve(state, injections=injections)
 
 
-def why_not_project(edits: Sequence[Edit], entries: Sequence[Entry], plugin: RegisteredPlugin) -> str | None:
+def _shows_more(edit: Edit, entry: Entry) -> bool:
+    return isinstance(edit, Replace) and len(edit.content) > len(entry.text)
+
+
+def why_not_project(
+    edits: Sequence[Edit], entries: tuple[Entry, ...], plugin: RegisteredPlugin
+) -> str | None:
     """Why a plugin's edits of a projection do not stand; ``None`` where they do."""
     known = {entry.ref: entry for entry in entries}
     omit = {edit.entry for edit in edits if isinstance(edit, Omit)}
@@ -153,22 +160,28 @@ def why_not_project(edits: Sequence[Edit], entries: Sequence[Entry], plugin: Reg
         if why is not None:
             return why
         if isinstance(edit, Replace):
-            if len(edit.content) > len(entry.text):
+            if _shows_more(edit, entry):
                 return f"it shows more of {edit.entry.key} than is there: a Replace may only narrow"
             if entry.calls:
                 loses_calls.add(edit.entry)
     return _half_pair(entries, omit, loses_calls)
 
 
-def _half_pair(entries: Sequence[Entry], omit: set[EntryRef], loses_calls: set[EntryRef]) -> str | None:
+def _half_pair(entries: tuple[Entry, ...], omit: set[EntryRef], loses_calls: set[EntryRef]) -> str | None:
     """Find a call without its result, or the reverse, that only these edits would leave behind."""
-    touched = omit | loses_calls
-    calls_gone = {call for entry in entries if entry.ref in loses_calls for call in entry.calls}
-    results_gone = {call for entry in entries if entry.ref in omit for call in entry.answers}
-    for entry in entries:
-        if entry.ref not in touched:
-            if calls_gone.intersection(entry.answers):
+    left: set[tuple[int, str]] = set()
+    gone: set[tuple[int, str]] = set()
+    for entry, callers in zip(entries, Projection(entries).callers(), strict=True):
+        for call, place in callers.items():
+            if place is None:
+                continue
+            if entry.ref in omit:
+                gone.add((place, call))
+                continue
+            left.add((place, call))
+            if entries[place].ref in loses_calls:
                 return f"it edits half of a pair: {entry.ref.key} would be a result without its call"
-            if results_gone.intersection(entry.calls):
-                return f"it edits half of a pair: {entry.ref.key} would be a call without its result"
+    for place, _ in gone - left:
+        if entries[place].ref not in loses_calls:
+            return f"it edits half of a pair: {entries[place].ref.key} would be a call without its result"
     return None

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import attrs
 
 from continuity_core.model.stop_reason import StopReason
+
+_NO_CALLERS: Mapping[str, int | None] = MappingProxyType({})
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
@@ -65,3 +69,16 @@ class Projection:
     """The entries of the next request, in order."""
 
     entries: tuple[Entry, ...]
+
+    def callers(self) -> tuple[Mapping[str, int | None], ...]:
+        """For each entry, by the id of each call that it answers: the place of the entry with that call.
+
+        It is the nearest one before the result, since some providers use an id again in every turn; ``None``
+        where there is none.
+        """
+        latest: dict[str, int] = {}
+        found: list[Mapping[str, int | None]] = []
+        for place, entry in enumerate(self.entries):
+            found.append({call: latest.get(call) for call in entry.answers} if entry.answers else _NO_CALLERS)
+            latest.update(dict.fromkeys(entry.calls, place))
+        return tuple(found)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
 from continuity_core import (
     Edit,
     Entry,
-    EntryRef,
     Omit,
     Order,
     Projection,
@@ -21,6 +20,7 @@ from continuity_core import (
 )
 
 _BROKEN = (StopReason.ERROR, StopReason.ABORTED)
+_NEVER_EDITED = ("user", "system")
 
 
 @attrs.frozen(eq=False)
@@ -34,35 +34,53 @@ class ProjectionRedaction:
 
     @hookimpl
     def continuity_project(self, projection: Projection, proposal: Proposal) -> Iterable[Edit] | None:
-        entries = projection.entries
-        answered = {call for entry in entries for call in entry.answers}
-        edits: dict[EntryRef, Edit] = {}
-        called: set[str] = set()
-        for entry in entries:
-            edit = _edit_of(entry, answered)
-            if edit is not None:
-                edits[entry.ref] = edit
-            else:
-                called.update(entry.calls)
-        for entry in entries:
-            if entry.answers and called.isdisjoint(entry.answers):
-                edits[entry.ref] = Omit(entry.ref, "a result without its call")
-            elif entry.belongs_to is not None and isinstance(edits.get(entry.belongs_to), Omit):
-                edits[entry.ref] = Omit(entry.ref, "belongs to a turn that is left out")
+        edits = {place: edit for place, entry in enumerate(projection.entries) if (edit := _edit_of(entry))}
+        callers = projection.callers()
+        # An entry that goes takes others with it: until a round finds none.
+        while found := _consequences(projection.entries, callers, edits):
+            edits |= found
         return edits.values() or None
 
 
-def _edit_of(entry: Entry, answered: set[str]) -> Edit | None:
+def _edit_of(entry: Entry) -> Edit | None:
+    """What is wrong with the entry alone."""
     if entry.artefact:
         return Omit(entry.ref, "left behind by an earlier run")
     if entry.role != "assistant":
         return None
     if entry.stop_reason in _BROKEN:
         return Omit(entry.ref, f"a turn that ended in {entry.stop_reason}")
-    readable = bool(entry.text.strip())
-    if entry.calls and (entry.stop_reason is StopReason.LENGTH or not answered.issuperset(entry.calls)):
-        why = "its calls were cut or never answered"
-        return Replace(entry.ref, entry.text, why) if readable else Omit(entry.ref, why)
-    if not entry.calls and not readable:
+    if entry.calls and entry.stop_reason is StopReason.LENGTH:
+        return _without_calls(entry, "its calls were cut")
+    if not entry.calls and not entry.text.strip():
         return Omit(entry.ref, "an assistant turn without content")
     return None
+
+
+def _consequences(
+    entries: Sequence[Entry], callers: Sequence[Mapping[str, int | None]], edits: Mapping[int, Edit]
+) -> dict[int, Edit]:
+    """What goes because of ``edits``: results without call, calls without result, what belongs to a turn."""
+    gone = {place for place, edit in edits.items() if isinstance(edit, Omit)}
+    known = {entry.ref for place, entry in enumerate(entries) if place not in gone}
+    answered = {
+        (caller, call)
+        for place, found in enumerate(callers)
+        if place not in gone
+        for call, caller in found.items()
+    }
+    edited: dict[int, Edit] = {}
+    for place, entry in enumerate(entries):
+        if place in gone or entry.role in _NEVER_EDITED:
+            continue
+        if any(caller is None or caller in edits for caller in callers[place].values()):
+            edited[place] = Omit(entry.ref, "a result without its call")
+        elif entry.belongs_to is not None and entry.belongs_to not in known:
+            edited[place] = Omit(entry.ref, "belongs to a turn that is left out")
+        elif place not in edits and any((place, call) not in answered for call in entry.calls):
+            edited[place] = _without_calls(entry, "its calls were never answered")
+    return edited
+
+
+def _without_calls(entry: Entry, why: str) -> Edit:
+    return Replace(entry.ref, entry.text, why) if entry.text.strip() else Omit(entry.ref, why)
