@@ -40,7 +40,8 @@ def lines_of_run(turn: Turn, **settings: object) -> list[str]:
             run.settled()
         else:
             run.turn_ended(Turn(stop_reason=StopReason.STOP, blocks=(Text("done"),)))
-    return [line for event in events if (line := line_of(event)) is not None]
+    told = [line_of(event) for event in events if event.kind is not EventKind.PLUGIN_SLOW]
+    return [line for line in told if line is not None]
 
 
 def test_a_resumed_run_is_told_with_its_wait_and_who_asked_for_the_turn() -> None:
