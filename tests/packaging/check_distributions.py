@@ -33,10 +33,10 @@ def in_sdist(distributions: Path) -> set[str]:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
-def test_the_wheel_has_both_packages_and_nothing_else(in_wheel: set[str]) -> None:
+def test_the_wheel_has_both_packages_the_fixtures_and_nothing_else(in_wheel: set[str]) -> None:
     tops = {name.partition("/")[0] for name in in_wheel}
     [information] = [top for top in tops if top.endswith(".dist-info")]
-    assert tops == {"continuity_core", "continuity_plugins", information}
+    assert tops == {"continuity_core", "continuity_plugins", "continuity_pytest.py", information}
 
 
 def test_the_wheel_is_typed_and_licensed(in_wheel: set[str]) -> None:
