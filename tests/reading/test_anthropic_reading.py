@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from anthropic.types import Message
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from continuity_core.model.failure import Failure
@@ -271,6 +271,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(max_examples=60)
 @given(st.lists(_JSON, max_size=5), _JSON)
 def test_no_shape_of_data_makes_reading_raise(events: list[Any], response: Any) -> None:
     reader = MessageStreamReader()

@@ -165,3 +165,33 @@ def test_what_is_no_message_is_an_entry_that_goes_through() -> None:
     entries = entries_of(messages)
     assert [entry.role for entry in entries] == ["other", "other"]
     assert apply_projection(messages, entries) == messages
+
+
+def test_a_function_role_message_is_a_result_without_a_call_id() -> None:
+    entry = entries_of([{"role": "function", "name": "step", "content": "RESULT"}])[0]
+    assert (entry.role, entry.text, entry.answers) == ("tool", "RESULT", ())
+
+
+def test_a_user_message_replaced_by_nothing_is_left_out() -> None:
+    entries = entries_of(CHAT)
+    assert apply_projection(CHAT, entries, {entries[1].ref: ""}) == [CHAT[0], *CHAT[2:]]
+
+
+def test_an_entry_of_another_list_is_passed_over() -> None:
+    stranger = entries_of([{"role": "user", "content": "of another list"}])
+    assert apply_projection(CHAT, [*entries_of(CHAT), *stranger]) == CHAT
+
+
+def test_an_object_that_cannot_be_edited_is_named() -> None:
+    class Opaque:
+        role = "user"
+        content = "a long text"
+
+    entries = entries_of([Opaque()])
+    with pytest.raises(TypeError, match="Opaque"):
+        apply_projection([Opaque()], entries, {entries[0].ref: "short"})
+
+
+def test_the_same_text_at_two_places_has_two_names() -> None:
+    first, second = entries_of([{"role": "user", "content": "go on"}] * 2)
+    assert first.ref != second.ref

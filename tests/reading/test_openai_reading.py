@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 
@@ -325,12 +325,14 @@ _JSON = st.recursive(
 )
 
 
+@settings(max_examples=60)
 @given(st.lists(_JSON, max_size=4), _JSON)
 def test_no_shape_of_data_makes_reading_raise(chunks: list[Any], response: Any) -> None:
     for turn in (Turn.from_openai(chunks), Turn.from_openai(response)):
         assert (turn.failure is not None) == (turn.stop_reason is StopReason.ERROR)
 
 
+@settings(max_examples=60)
 @given(st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=6))
 def test_a_text_cut_anywhere_reads_as_the_whole(pieces: list[str]) -> None:
     turn = Turn.from_openai([*(chunk({"content": piece}) for piece in pieces), chunk({}, "stop")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from continuity_core import CauseKind, classify
 from continuity_core.model.reading.stop_words import NO_STOP_WORD, read_stop_word
 from continuity_core.model.stop_reason import StopReason
 
@@ -61,6 +62,22 @@ def test_a_missing_word_is_a_failure(word: object) -> None:
     assert stop.reason is StopReason.ERROR
     assert stop.failure is not None
     assert (stop.failure.message, stop.failure.code) == (NO_STOP_WORD, None)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("content_filter", CauseKind.PERMANENT),
+        ("refusal", CauseKind.PERMANENT),
+        ("SAFETY", CauseKind.PERMANENT),
+        ("model_context_window_exceeded", CauseKind.CONTEXT_OVERFLOW),
+        (None, CauseKind.TRANSIENT),
+    ],
+)
+def test_the_reader_of_errors_knows_what_such_a_failure_is(word: str | None, kind: CauseKind) -> None:
+    failure = read_stop_word(word).failure
+    assert failure is not None
+    assert classify(failure).kind is kind
 
 
 def test_a_word_that_nobody_knows_is_never_taken_for_an_answer() -> None:

@@ -1,4 +1,4 @@
-"""The one table of providers' words for why a model stopped."""
+"""The one table of providers' words for why a model stopped with something to show for it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,6 @@ class Stop:
 _ENDS = "stop end_turn stop_sequence end eos eos_token end_of_turn complete completed"
 _CALLS = "tool_calls tool_use function_call tool_call function_calls"
 _CUTS = "length max_tokens max_output_tokens max_completion_tokens max_length token_limit"
-_REFUSALS = (
-    "content_filter content_filtered refusal refused safety image_safety recitation blocklist"
-    " prohibited_content spii guardrail_intervened guardrails content_policy_violation sensitive"
-)
-_FULL_CONTEXTS = "model_context_window_exceeded context_window_exceeded context_length_exceeded model_length"
 _PAUSES = "pause_turn pending deferred in_progress queued"
 
 _STOP = Stop(StopReason.STOP)
@@ -41,18 +36,13 @@ _REASONS: Mapping[str, Stop] = MappingProxyType(
     | {word: Stop(StopReason.STOP, unfinished=True) for word in _PAUSES.split()}
 )
 
-REFUSAL_WORDS = frozenset(_REFUSALS.split())
-"""Codes of failures that mean a refusal or a content filter."""
-
-FULL_CONTEXT_WORDS = frozenset(_FULL_CONTEXTS.split())
-"""Codes of failures that mean that the model's context was full."""
-
 
 def read_stop_word(word: object, *, told: str = "") -> Stop:
     """What the provider's word means, in any case of its letters; ``told`` is what it said besides.
 
-    A missing word is a failure, and so is one that is not in the table: nothing is taken for a whole answer
-    that nobody called one. The failure's code is the word.
+    A missing word is a failure, and so is one that is not in the table: a content filter's, that of a full
+    context, and any that nobody knows, since nothing is taken for a whole answer that nobody called one. The
+    failure's code is the word; what it means is for the reader of errors to say.
     """
     if not isinstance(word, str) or not word.strip():
         return Stop(StopReason.ERROR, Failure.from_text(NO_STOP_WORD))
