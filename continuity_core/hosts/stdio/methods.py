@@ -22,6 +22,7 @@ from continuity_core.hosts.stdio.writing import boundary_json, projection_json
 from continuity_core.loading.plugin_set import PluginRow
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import JSONValue
+from continuity_core.model.entries import EntryRef
 from continuity_core.model.events import Event
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.report import Report, RunOutcome
@@ -222,6 +223,8 @@ class Methods:
     def _project(self, fields: Fields) -> JSONValue:
         session = self._session(fields)
         session.transcript.update(fields.count("keep", 0), fields.each("entries", entry_of))
+        for ref in fields.texts("restored"):
+            session.run.entry_restored(EntryRef.stable(ref))
         return projection_json(session.run.project(session.transcript.entries))
 
     async def _turn_ended(self, session: HostedSession, fields: Fields) -> JSONValue:

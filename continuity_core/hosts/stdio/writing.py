@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from continuity_core.engine.project import ProjectionResult
 from continuity_core.engine.results import BoundaryResult
-from continuity_core.model.decisions import Adjust, JSONValue, Replace
+from continuity_core.engine.state import Outcome
+from continuity_core.model.decisions import Adjust, Edit, JSONValue, Replace
 from continuity_core.model.entries import EntryRef
 from continuity_core.model.masking import masked, printable
 
@@ -23,16 +24,26 @@ def boundary_json(result: BoundaryResult) -> JSONValue:
     return {
         "resume": result.resume,
         "reason": None if said is None else f"{said.plugin}: {printable(masked(said.decision.reason))}",
-        "edits": [
-            {"entry": id_of(ref), "content": edit.content if isinstance(edit, Replace) else None}
-            for ref, edit in result.edits.items()
-        ],
+        "edits": [_edit_json(edit) for edit in result.edits.values()],
+        "superseded": _superseded_json(result),
         "adjust": None if result.adjust is None else _adjust_json(result.adjust),
         "end_run": result.end_run and printable(masked(result.end_run)),
         "outcome": result.outcome.value,
         "no_resume": proposal.no_resume and printable(masked(proposal.no_resume)),
         "possible_at": proposal.possible_at and proposal.possible_at.isoformat(),
     }
+
+
+def _superseded_json(result: BoundaryResult) -> JSONValue:
+    """Edits that other work made needless for a resume, but that later requests carry all the same."""
+    if result.outcome is not Outcome.SUPERSEDED or not result.proposal.superseded:
+        return []
+    return [_edit_json(said.decision) for said in result.proposal.edits.values()]
+
+
+def _edit_json(edit: Edit) -> JSONValue:
+    """``content`` is null where the entry is left out."""
+    return {"entry": id_of(edit.entry), "content": edit.content if isinstance(edit, Replace) else None}
 
 
 def _adjust_json(adjust: Adjust) -> JSONValue:

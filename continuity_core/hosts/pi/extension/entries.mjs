@@ -1,0 +1,119 @@
+/**
+ * Names for messages, and the history as the child knows it.
+ *
+ * The `context` event shows messages without ids. A message is recognised by its role, time and call, and gets
+ * the id of its session entry where there is one. Of the history only what is new is sent.
+ */
+
+import { entryOf, textOfMessage } from "./turns.mjs";
+
+/** @param {any} message */
+function keyOf(message) {
+  return `${message.role}:${message.timestamp}:${message.toolCallId ?? message.customType ?? message.responseId ?? ""}`;
+}
+
+export class Entries {
+  constructor() {
+    this.reset();
+  }
+
+  /** Another branch, or another history: nothing that was sent holds. */
+  reset() {
+    /** @type {Map<string, string>} message key → entry id */
+    this.ids = new Map();
+    /** @type {Set<string>} */
+    this.indexed = new Set();
+    /** @type {string[]} what the child has, in order */
+    this.sent = [];
+    /** @type {string[]} the refs of the last request's messages */
+    this.refs = [];
+    /** @type {Set<string>} entries that our drafts leave out */
+    this.out = new Set();
+  }
+
+  /** Drafts of ours leave these out: should one be shown again, somebody else put it back. */
+  leftOut(edits) {
+    for (const { entry, content } of edits) if (content === null) this.out.add(entry);
+  }
+
+  /** Learn the ids of entries that came since the last time: from the leaf up to the first known one. */
+  #index(sessionManager) {
+    let entry = sessionManager.getLeafEntry?.();
+    while (entry && !this.indexed.has(entry.id)) {
+      this.indexed.add(entry.id);
+      const key = keyOfEntry(entry);
+      if (key !== undefined) this.ids.set(key, entry.id);
+      entry = entry.parentId ? sessionManager.getEntry(entry.parentId) : undefined;
+    }
+  }
+
+  /**
+   * The parameters of `run/project` for these messages.
+   * @param {any[]} messages
+   * @param {any} sessionManager
+   */
+  update(messages, sessionManager) {
+    this.#index(sessionManager);
+    const seen = new Set();
+    const restored = [];
+    const marks = new Array(messages.length);
+    this.refs = messages.map((message, index) => {
+      const key = keyOf(message);
+      let ref = this.ids.get(key) ?? key;
+      if (seen.has(ref)) ref = `${ref}#${index}`;
+      seen.add(ref);
+      if (this.out.delete(ref)) restored.push(ref);
+      marks[index] = `${ref} ${textOfMessage(message).length} ${message.content?.length ?? 0}`;
+      return ref;
+    });
+    let keep = 0;
+    while (keep < marks.length && keep < this.sent.length && marks[keep] === this.sent[keep]) keep += 1;
+    this.sent = marks;
+    const entries = messages.slice(keep).map((message, index) => entryOf(message, this.refs[keep + index]));
+    return { keep, entries, restored };
+  }
+
+  /** All of them, for a child that lost them. */
+  everything(messages) {
+    return { keep: 0, entries: messages.map((message, index) => entryOf(message, this.refs[index])) };
+  }
+
+  /**
+   * The messages that are to be sent; `undefined` where that is all of them as they are.
+   * @param {any[]} messages
+   * @param {{omit: string[], replace: {entry: string, content: string}[], inject: {after: string | null, text: string}[]}} projection
+   */
+  apply(messages, projection) {
+    const { omit, replace, inject } = projection;
+    if (!omit.length && !replace.length && !inject.length) return undefined;
+    const gone = new Set(omit);
+    const shown = new Map(replace.map(({ entry, content }) => [entry, content]));
+    const result = [];
+    const add = (after) => {
+      for (const { text } of inject.filter((injection) => injection.after === after)) {
+        result.push({ role: "user", content: [{ type: "text", text }], timestamp: Date.now() });
+      }
+    };
+    add(null);
+    messages.forEach((message, index) => {
+      const ref = this.refs[index];
+      if (gone.has(ref)) return;
+      result.push(shown.has(ref) ? showing(message, shown.get(ref)) : message);
+      add(ref);
+    });
+    return result;
+  }
+}
+
+function keyOfEntry(entry) {
+  if (entry.type === "message") return keyOf(entry.message);
+  if (entry.type === "custom_message") {
+    return keyOf({ role: "custom", timestamp: new Date(entry.timestamp).getTime(), customType: entry.customType });
+  }
+  return undefined;
+}
+
+/** The message with this text as its only content. */
+export function showing(message, text) {
+  return { ...message, content: [{ type: "text", text }] };
+}

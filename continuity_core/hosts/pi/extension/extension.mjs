@@ -1,0 +1,278 @@
+/**
+ * continuity for the Pi coding agent: Pi's session boundaries, mapped onto a child process that runs the chain.
+ *
+ * Nothing is decided here. Where the child is missing, dies, hangs or answers rubbish, every handler answers as
+ * if it were not there, and Pi behaves as without it.
+ */
+
+import { randomUUID } from "node:crypto";
+
+import { Child, PROTOCOL_VERSION, SPEC_VERSION } from "./child.mjs";
+import { Commands } from "./commands.mjs";
+import { Display } from "./display.mjs";
+import { draftsOf } from "./drafts.mjs";
+import { Entries } from "./entries.mjs";
+import { readFlags, registerFlags } from "./flags.mjs";
+import { Responses } from "./http.mjs";
+import { Inputs } from "./inputs.mjs";
+import { modelOf, NativeRecovery } from "./native.mjs";
+import { adjusted, outputLimitOf } from "./payload.mjs";
+import { turnOf } from "./turns.mjs";
+
+/** The code by which the child says that it lost the history. */
+const RESYNC = -32004;
+/** The events that are shown to the user. */
+const EVENTS = ["wait_started", "wait_ended", "plugin_fault"];
+/** Other extensions name their tools that end a run on purpose on Pi's event bus. */
+const ENDING_TOOLS = "continuity:ending-tools";
+
+/**
+ * @param {{command: string[], limits?: {startMs?: number, silenceMs?: number}}} options the child's command line
+ * @returns {(pi: any) => void} the extension's factory
+ */
+export function continuityExtension(options) {
+  return (pi) => {
+    new Extension(pi, options).register();
+  };
+}
+
+class Extension {
+  constructor(pi, options) {
+    this.pi = pi;
+    this.options = options;
+    this.display = new Display();
+    this.entries = new Entries();
+    this.native = new NativeRecovery(pi);
+    this.responses = new Responses();
+    this.inputs = new Inputs();
+    /** @type {Set<string>} */
+    this.endingTools = new Set();
+    this.mode = "on";
+    this.running = false;
+    this.turns = 0;
+    /** @type {{max_output_tokens: number | null, reasoning_effort: string | null} | undefined} */
+    this.adjust = undefined;
+    /** Edits that the queue's input superseded: history keeps them out once the input was picked up. */
+    this.superseded = [];
+  }
+
+  register() {
+    const { pi } = this;
+    registerFlags(pi);
+    new Commands(this).register();
+    pi.events?.on?.(ENDING_TOOLS, (names) => [names].flat().forEach((name) => this.endingTools.add(String(name))));
+    pi.on("session_start", (_event, ctx) => this.open(ctx));
+    pi.on("session_shutdown", () => this.close());
+    pi.on("before_agent_start", (event) => this.startRun(event.messageType === "custom"));
+    pi.on("message_start", (event) => this.messageStarted(event.message));
+    pi.on("input", (event, ctx) => this.inputs.arrived(event, ctx, (kind) => this.tell("run/input_arrived", { kind })));
+    pi.on("before_provider_request", (event, ctx) => this.requestStarts(event, ctx));
+    pi.on("context", (event, ctx) => this.project(event, ctx));
+    pi.on("turn_end", (event, ctx) => this.turnEnded(event, ctx));
+    pi.on("agent_before_settle", (event, ctx) => this.beforeSettle(event, ctx));
+    pi.on("agent_settled", (event) => this.settled(event.aborted === true));
+  }
+
+  // ---------------------------------------------------------------- the session and its child
+
+  open(ctx) {
+    this.close();
+    this.display.attach(ctx);
+    this.session = ctx.sessionManager.getSessionId?.() ?? randomUUID();
+    this.entries.reset();
+    this.inputs.clear();
+    this.running = false;
+    const { error, ...flags } = readFlags(this.pi);
+    if (error) this.display.warn(`${error}. Recovery is off.`);
+    this.child = new Child({
+      command: this.options.command,
+      limits: this.options.limits,
+      cwd: ctx.cwd,
+      onNotification: (method, params) => this.display.take(method, params, this.mode),
+      onFailure: (reason) => this.display.fail(reason),
+    });
+    this.responses.start();
+    const refused = ({ message }) => this.refused(message);
+    const client = { name: "pi", version: null };
+    void this.child.request(
+      "initialize",
+      { protocol: PROTOCOL_VERSION, spec_version: SPEC_VERSION, client, capabilities: {} },
+      { onRefused: refused },
+    );
+    void this.child
+      .request("session/open", { session: this.session, ...flags, events: EVENTS }, { onRefused: refused })
+      .then((opened) => this.opened(opened));
+  }
+
+  opened(opened) {
+    if (!opened) return;
+    this.mode = opened.mode;
+    if (opened.error) this.display.warn(`${opened.error}. Recovery is off, redaction stays on.`);
+  }
+
+  /** The child does not serve this session: from now on it is not asked. */
+  refused(message) {
+    const { child } = this;
+    if (!child?.usable) return;
+    child.stop();
+    this.display.fail(message);
+  }
+
+  close() {
+    this.responses.stop();
+    this.child?.stop();
+    this.child = undefined;
+    this.display.clear();
+  }
+
+  /** Whether the child can be asked. */
+  get usable() {
+    return this.child?.usable === true;
+  }
+
+  tell(method, params = {}) {
+    this.child?.notify(method, { session: this.session, ...params });
+  }
+
+  /** @returns {Promise<any>} `undefined` where there is no answer */
+  async ask(method, params = {}, how = {}) {
+    return this.child?.request(method, { session: this.session, ...params }, how);
+  }
+
+  // ---------------------------------------------------------------- runs
+
+  /** A run is everything done for one real user request; what starts without one goes on with its budgets. */
+  startRun(continues) {
+    this.native.reset();
+    this.tell("run/started", { continues });
+    this.running = true;
+    this.turns = 0;
+  }
+
+  /** Queued input was picked up: steering belongs to the run, a follow-up starts one. */
+  messageStarted(message) {
+    if (message.role !== "user") return;
+    const kind = this.inputs.pickedUp(message);
+    if (kind === "follow_up" && this.turns > 0) this.startRun(false);
+  }
+
+  async settled(aborted) {
+    this.inputs.clear();
+    this.adjust = undefined;
+    if (!this.running) return;
+    this.running = false;
+    const answer = await this.ask("run/settled", { outcome: aborted ? "aborted" : null });
+    this.display.settled(answer, this.mode);
+  }
+
+  // ---------------------------------------------------------------- requests
+
+  requestStarts(event, ctx) {
+    this.responses.expect(ctx.model);
+    const payload = this.adjust && adjusted(event.payload, this.adjust);
+    this.adjust = undefined;
+    this.outputLimit = outputLimitOf(payload ?? event.payload);
+    return payload;
+  }
+
+  async project(event, ctx) {
+    if (!this.usable || this.mode === "observe") return undefined;
+    if (!this.running) this.startRun(true);
+    const { messages } = event;
+    let lost = false;
+    const how = { signal: ctx.signal, onRefused: ({ code }) => (lost = code === RESYNC) };
+    let projection = await this.ask("run/project", this.entries.update(messages, ctx.sessionManager), how);
+    if (lost) projection = await this.ask("run/project", this.entries.everything(messages), { signal: ctx.signal });
+    const shown = projection && this.entries.apply(messages, projection);
+    return shown && { messages: shown };
+  }
+
+  // ---------------------------------------------------------------- boundaries
+
+  async turnEnded(event, ctx) {
+    this.turns += 1;
+    const response = this.responses.take();
+    const model = modelOf(event.message, ctx);
+    const retryFollows = await this.native.retryFollows(event.message, model);
+    if (!this.usable) return undefined;
+    if (!this.running) this.startRun(true);
+    const { signal } = ctx;
+    const abort = () => this.tell("run/abort");
+    signal?.addEventListener("abort", abort, { once: true });
+    this.inputs.waiting = true;
+    const late = this.lateDrafts(event, ctx);
+    try {
+      const host = { ...this.facts(event, ctx, model), retry_follows: retryFollows };
+      const result = await this.ask("run/turn_ended", { turn: turnOf(event, response), host }, { signal });
+      if (signal?.aborted) return boundaryResult(event, late, false);
+      const goesOn = retryFollows !== false || (event.message.stopReason === "toolUse" && event.toolResults.length > 0);
+      return this.act(event, ctx, result, late, goesOn);
+    } finally {
+      this.inputs.waiting = false;
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async beforeSettle(event, ctx) {
+    if (!this.usable || !this.running || this.turns === 0) return undefined;
+    const host = { ...this.facts(event, ctx, ctx.model), retry_follows: false };
+    const result = await this.ask("run/before_settle", { host });
+    return this.act(event, ctx, result, [], false);
+  }
+
+  facts(event, ctx, model) {
+    const recoversLength = this.native.recoversLength;
+    return {
+      pending_input: this.inputs.pendingKind(event, ctx),
+      continuation_requested: event.continue === true,
+      aborted: ctx.signal?.aborted === true,
+      // Pi compares a length stop with the model's own limit, whatever limit a request carried.
+      output_limit: (recoversLength ? undefined : this.outputLimit) ?? positive(model?.maxTokens),
+      recovers_length: recoversLength,
+      ending_tools: [...this.endingTools],
+    };
+  }
+
+  /** Do what the child decided, or nothing. */
+  act(event, ctx, result, late, goesOn) {
+    if (!result) return boundaryResult(event, late, false);
+    if (result.superseded?.length) this.superseded.push(...result.superseded);
+    if (result.end_run) {
+      this.display.warn(`the run is ended: ${result.end_run}`);
+      if (goesOn) ctx.abort();
+    }
+    if (!result.resume) return boundaryResult(event, late, false);
+    const drafts = draftsOf(event, ctx, result.edits);
+    if (drafts.missing) {
+      // Pi would answer with the broken turn still there: one thing without the other is worse than neither.
+      this.tell("run/unscheduled", { why: `entry ${drafts.missing} is not on the active branch` });
+      return boundaryResult(event, late, false);
+    }
+    this.entries.leftOut(result.edits);
+    this.adjust = result.adjust ?? undefined;
+    this.display.resumes(result);
+    return boundaryResult(event, [...late, ...drafts.entries], true);
+  }
+
+  /** What a queued input superseded is left out of history once the input was picked up. */
+  lateDrafts(event, ctx) {
+    if (!this.superseded.length || this.mode !== "on") return [];
+    const edits = this.superseded;
+    this.superseded = [];
+    this.entries.leftOut(edits);
+    return draftsOf(event, ctx, edits).entries;
+  }
+}
+
+/** Others' drafts stay, ours follow; `undefined` where there is nothing to say. */
+function boundaryResult(event, drafts, resume) {
+  if (!drafts.length && !resume) return undefined;
+  const result = {};
+  if (drafts.length) result.entries = [...event.entries, ...drafts];
+  if (resume) result.continue = true;
+  return result;
+}
+
+function positive(value) {
+  return Number.isInteger(value) && value > 0 ? value : null;
+}
