@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from continuity_core.engine.saved_fields import SavedFields
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Edit, JSONValue, Omit, Replace
 from continuity_core.model.entries import EntryRef
@@ -161,7 +163,7 @@ class RunState:
             "waits": {name: attrs.asdict(waits) for name, waits in self.waits.items()},
             "streak": None if self.streak is None else attrs.asdict(self.streak),
             "recent": [attrs.asdict(facts, value_serializer=_plain_value) for facts in self.recent],
-            "memory": dict(self.memory),
+            "memory": deepcopy(dict(self.memory)),
             "injections": {
                 name: {"text": injection.text, "after": injection.after and injection.after.key}
                 for name, injection in self.injections.items()
@@ -182,26 +184,9 @@ class RunState:
                 "start the run without a state, or save it again with this version of continuity-core"
             )
         try:
-            return cls(
-                **{name: data[name] for name in _PLAIN},
-                started_at=datetime.fromisoformat(data["started_at"]),
-                session=SessionState(
-                    edits={edit.entry: edit for edit in map(_edit_from_json, data["session"]["edits"])},
-                    windows={name: WindowState(**w) for name, w in data["session"]["windows"].items()},
-                ),
-                spent=dict(data["spent"]),
-                waits={name: PluginWaits(**waits) for name, waits in data["waits"].items()},
-                streak=None if data["streak"] is None else Streak(**data["streak"]),
-                recent=tuple(_facts_from_json(facts) for facts in data["recent"]),
-                memory=dict(data["memory"]),
-                injections={
-                    name: Injection(text=i["text"], after=i["after"] and EntryRef(i["after"]))
-                    for name, i in data["injections"].items()
-                },
-                disabled=frozenset(data["disabled"]),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"a run state is damaged at {error}: start the run without it") from error
+            return _restored(SavedFields(data))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"a run state is damaged: {error}; start the run without it") from error
 
 
 def _narrows(edit: Edit, present: Edit | None) -> bool:
@@ -240,19 +225,70 @@ def _edit_to_json(edit: Edit) -> dict[str, JSONValue]:
     return data
 
 
-def _edit_from_json(data: Mapping[str, Any]) -> Edit:
-    ref = EntryRef(data["entry"])
-    if "content" in data:
-        return Replace(ref, data["content"], data["why"])
-    return Omit(ref, data["why"])
+def _restored(saved: SavedFields) -> RunState:
+    session, streak = saved.inner("session"), saved.inner_or_none("streak")
+    return RunState(
+        run=saved.text("run"),
+        session_id=saved.text("session_id"),
+        started_at=saved.instant("started_at"),
+        parent=saved.text_or_none("parent"),
+        session=SessionState(
+            edits={edit.entry: edit for edit in map(_restored_edit, session.listed("edits"))},
+            windows={name: _restored_window(window) for name, window in session.objects("windows").items()},
+        ),
+        turns=saved.count("turns"),
+        requests=saved.count("requests"),
+        output_tokens=saved.count("output_tokens"),
+        resumes=saved.count("resumes"),
+        charged=saved.count("charged"),
+        held=saved.seconds("held"),
+        spent=saved.counts("spent"),
+        waits={
+            name: PluginWaits(count=waits.count("count"), seconds=waits.seconds("seconds"))
+            for name, waits in saved.objects("waits").items()
+        },
+        streak=None
+        if streak is None
+        else Streak(digest=streak.text("digest"), resumes=streak.count("resumes")),
+        recent=tuple(_restored_facts(facts) for facts in saved.listed("recent")),
+        memory=deepcopy(dict(saved.mapping("memory"))),
+        injections={
+            name: _restored_injection(injection) for name, injection in saved.objects("injections").items()
+        },
+        halted=saved.text_or_none("halted"),
+        disabled=frozenset(saved.texts("disabled")),
+        turn_waited=saved.flag("turn_waited"),
+        turn_refused=saved.text_or_none("turn_refused"),
+    )
 
 
-def _facts_from_json(data: Mapping[str, Any]) -> TurnFacts:
+def _restored_edit(saved: SavedFields) -> Edit:
+    ref = EntryRef(saved.text("entry"))
+    if "content" in saved.data:
+        return Replace(ref, saved.text("content"), saved.text("why"))
+    return Omit(ref, saved.text("why"))
+
+
+def _restored_window(saved: SavedFields) -> WindowState:
+    return WindowState(
+        waits=saved.count("waits"),
+        held=saved.seconds("held"),
+        exhausted=saved.flag("exhausted"),
+        closed_in=saved.text_or_none("closed_in"),
+    )
+
+
+def _restored_injection(saved: SavedFields) -> Injection:
+    after = saved.text_or_none("after")
+    return Injection(text=saved.text("text"), after=None if after is None else EntryRef(after))
+
+
+def _restored_facts(saved: SavedFields) -> TurnFacts:
     return TurnFacts(
-        cause=CauseKind(data["cause"]),
-        stop_reason=StopReason(data["stop_reason"]),
-        tools=tuple(data["tools"]),
-        argument_digests=tuple(data["argument_digests"]),
-        content_digest=data["content_digest"],
-        ends_in=data["ends_in"],
+        cause=CauseKind(saved.text("cause")),
+        stop_reason=StopReason(saved.text("stop_reason")),
+        tools=saved.texts("tools"),
+        argument_digests=saved.texts("argument_digests"),
+        content_digest=saved.text("content_digest"),
+        ends_in=saved.text_or_none("ends_in"),
     )
