@@ -28,6 +28,7 @@ _ENDING = re.compile(r"[-_]?[^\W\d_]{0,12}")
 _PREVIOUS_WORD = re.compile(r"([\w']{1,16})[^\w']{0,4}$")
 _NUMBER_START = re.compile(r"(?<![\d.,:])\d|(?<!\w)p(?=t?\d)")
 _ATTEMPT = re.compile(r"[^\w]{0,8}\(?(?:attempt|retry|try) #?\d")
+_NEGATIVE = re.compile(r"[\s:=(]-\d")
 _FILLER_LIMIT = 7
 _TRAILING_WINDOW = 48
 _OCCURRENCE_LIMIT = 32
@@ -115,6 +116,8 @@ class _Reader:
             if gap is not None:
                 hedged = hedged or "~" in gap.group() or "≈" in gap.group()
                 position = gap.end()
+                if _NEGATIVE.match(text, position - 2):
+                    return None
             found = self._value_at(start, position, hedged, window)
             if found is not None:
                 return found
@@ -188,7 +191,7 @@ class _Reader:
                 hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
                 return self._of_duration(duration, start, hedged)
             instant, zoned = self._instant(start)
-            if instant is not None and not text[instant.end : position].strip(" )]"):
+            if instant is not None and not text[instant.end : position].strip():
                 guidance = Guidance(
                     until=instant.at, approximate=instant.coarse, evidence=text[start:position].strip()[:80]
                 )

@@ -35,7 +35,17 @@ def guidance_of(
     hints += _exhausted_buckets(evidence, now, alone=not hints)
     if not hints:
         hints = [one.guidance for one in told]
-    return tuple(sorted(dict.fromkeys(hints), key=lambda hint: hint.wait_from(now), reverse=True))
+    return _longest_first(hints, now)
+
+
+def _longest_first(hints: list[Guidance], now: datetime) -> tuple[Guidance, ...]:
+    """Each wait once; where it is told exactly and roughly, the exact statement stands."""
+    by_wait: dict[float, Guidance] = {}
+    for hint in hints:
+        wait = round(hint.wait_from(now), 3)
+        if wait not in by_wait or (by_wait[wait].approximate and not hint.approximate):
+            by_wait[wait] = hint
+    return tuple(by_wait[wait] for wait in sorted(by_wait, reverse=True))
 
 
 def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:

@@ -66,6 +66,7 @@ _FILLERS = frozenset(
         "daylight",
     ]
 )
+_ZONE_TAILS = frozenset({"time", "standard", "daylight"})
 _TOKEN_LIMIT = 14
 JUST_PASSED = timedelta(seconds=90)
 """A clock time that passed this short ago is meant, not tomorrow's: clock texts carry minutes."""
@@ -131,16 +132,17 @@ def read_instant(text: str, position: int, *, now: datetime, default_zone: tzinf
             return Instant(at, epoch.end(), True, False)
     parts = _Parts(end=position)
     _read_parts(text, position, parts)
-    if parts.zone_unreadable or (
-        parts.clock is None and parts.day is None and parts.weekday is None and parts.days_ahead is None
-    ):
+    if parts.zone_unreadable or (parts.clock is None and parts.day is None and parts.weekday is None):
         return None
     zone = parts.zone or default_zone
     at = _resolve(parts, now.astimezone(zone), zone)
     if at is None:
         return None
+    end = parts.end
+    if text[end : end + 1] in (")", "]") and ("(" in text[position:end] or "[" in text[position:end]):
+        end += 1
     midnight = parts.clock is None or (parts.clock.hour == 0 and parts.clock.minute == 0)
-    return Instant(at, parts.end, parts.zone is not None, not (parts.seconds_told or midnight))
+    return Instant(at, end, parts.zone is not None, not (parts.seconds_told or midnight))
 
 
 def _read_parts(text: str, position: int, parts: _Parts) -> None:
@@ -346,7 +348,7 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
             return None
         parts.zone = loaded
         return end, True
-    return (end, False) if name in _FILLERS else None
+    return (end, name in _ZONE_TAILS and parts.zone is not None) if name in _FILLERS else None
 
 
 def _resolve(parts: _Parts, local_now: datetime, zone: tzinfo) -> datetime | None:
