@@ -20,6 +20,7 @@ from continuity_core.cli.demo.playing import in_words, is_whole, open_models, pl
 from continuity_core.cli.demo.rows import why_off
 from continuity_core.cli.demo.view import PlainView
 from continuity_core.hosts.reference import SessionOutcome
+from continuity_core.loading.plugin_set import PluginSet
 from continuity_core.testing.fault_server import FaultServer
 
 RECOVERABLE = [fault.name for fault in FAULTS if fault.recovered_by is not None]
@@ -153,6 +154,13 @@ def test_zero_budgets_and_other_modes_are_switches(
     continuity = Continuity.from_settings(settings)
     told = {fault.name: off for fault in FAULTS if (off := why_off(fault, continuity))}
     assert told == dict.fromkeys(faults, said)
+
+
+def test_a_plugin_that_is_not_loaded_at_all_is_said_to_be_so() -> None:
+    continuity = Continuity(PluginSet.of())
+    assert {why_off(fault, continuity) for fault in FAULTS if fault.recovered_by == "tool-tail"} == {
+        "tool-tail is not loaded"
+    }
 
 
 @pytest.mark.usefixtures("few_faults")
