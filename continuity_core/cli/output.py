@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +56,7 @@ def foreign(text: object, limit: int = 500) -> str:
 
     Masked last: an escape sequence before a secret would hide it from the mask.
     """
-    return masked(printable(str(text), limit))
+    return shown(str(text), limit)
 
 
 def styled(text: object, style: str = "", limit: int = 500) -> Text:

@@ -32,7 +32,7 @@ from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.events import Event, EventKind
 from continuity_core.model.host_facts import HostFacts, InputKind
 from continuity_core.model.incomplete import IncompleteRun
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import printable, shown
 from continuity_core.model.proposal import EMPTY_PROPOSAL, PluginFault, Proposal
 from continuity_core.model.report import RecordedWait, Report, RunOutcome
 from continuity_core.model.turn import Turn
@@ -165,7 +165,7 @@ class BaseRun:
             session=self.session,
             outcome=RunOutcome.ABORTED if self._aborted else self._outcome,
             cause=self.cause,
-            why=None if verdict is None else printable(masked(verdict.cause.why)),
+            why=None if verdict is None else shown(verdict.cause.why),
             no_resume=self._not_resumed.no_resume,
             possible_at=self._not_resumed.possible_at,
             turns=state.turns,
@@ -382,7 +382,7 @@ class BaseRun:
     ) -> Generator[HoldRequest, HoldOutcome, tuple[HeldWait, str | None]]:
         proposal = decided.proposal
         seconds = proposal.hold_seconds
-        why = "" if proposal.wait is None else printable(masked(proposal.wait.decision.why))
+        why = "" if proposal.wait is None else shown(proposal.wait.decision.why)
         until = proposal.hold_until
         deadline = Deadline.after(seconds) if until is None else Deadline.at(until)
         start = clock.now()

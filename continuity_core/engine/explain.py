@@ -20,7 +20,7 @@ from continuity_core.model.decisions import (
     Resume,
     Wait,
 )
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import printable, shown
 from continuity_core.model.proposal import Proposal
 
 MAX_LISTED = 64
@@ -51,7 +51,7 @@ def boundary_details(
             "output_tokens": turn.usage.output_tokens,
             "failure": failure
             and {
-                "message": printable(masked(failure.message)),
+                "message": shown(failure.message),
                 "status": failure.status,
                 "code": failure.code and printable(failure.code, 80),
                 "type": failure.type and printable(failure.type, 80),
@@ -61,7 +61,7 @@ def boundary_details(
         },
         "cause": {
             "kind": cause.kind.value,
-            "why": printable(masked(cause.why)),
+            "why": shown(cause.why),
             "rule": cause.rule,
             "by": classified_by,
         },
@@ -83,7 +83,7 @@ def boundary_details(
             "reason": printable(decided.resume.decision.reason),
             "budget": decided.resume.decision.budget,
         },
-        "no_resume": decided.no_resume and printable(masked(decided.no_resume)),
+        "no_resume": decided.no_resume and shown(decided.no_resume),
         "possible_at": decided.possible_at and decided.possible_at.isoformat(),
         "hold_seconds": decided.hold_seconds,
         "held_seconds": held.seconds,
@@ -102,7 +102,7 @@ def decision_details(decision: Decision, now: datetime) -> dict[str, JSONValue]:
             said |= {
                 "seconds": decision.seconds_from(now),
                 "stated": decision.stated,
-                "why": printable(masked(decision.why)),
+                "why": shown(decision.why),
             }
         case Omit(entry, why):
             said |= {"entry": entry.key, "why": printable(why)}

@@ -13,7 +13,7 @@ from continuity_core.engine.chain import Link, SlowCall, isolated, read_nothing
 from continuity_core.model.boundary import RunView
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.events import Event, EventKind
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import printable, shown
 from continuity_core.model.proposal import Dropped, PluginFault
 
 LOG = logging.getLogger("continuity")
@@ -76,7 +76,7 @@ class Recorder:
             "plugin %s failed in %s: %s%s; silence it with disable = [%r]",
             fault.plugin,
             fault.hook,
-            printable(masked(fault.error)),
+            shown(fault.error),
             " (left out for the rest of this run)" if fault.disables else "",
             fault.plugin,
         )
@@ -94,7 +94,7 @@ class Recorder:
         return {
             "plugin": fault.plugin,
             "hook": fault.hook,
-            "error": printable(masked(fault.error)),
+            "error": shown(fault.error),
             "disabled": fault.disables,
         }
 

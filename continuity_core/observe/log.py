@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import shown
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -19,7 +19,7 @@ class LineFormatter(logging.Formatter):
     """``continuity: warning: …``: without control characters and secrets; a traceback keeps its lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = masked(printable(record.getMessage(), _LINE_LIMIT))
+        line = shown(record.getMessage(), _LINE_LIMIT)
         text = f"{record.name}: {record.levelname.lower()}: {line}"
         if record.exc_info:
             trace = self.formatException(record.exc_info).splitlines()
@@ -28,7 +28,7 @@ class LineFormatter(logging.Formatter):
 
 
 def _indented(line: str) -> str:
-    words = masked(printable(line, _LINE_LIMIT))
+    words = shown(line, _LINE_LIMIT)
     return " " * (len(line) - len(line.lstrip(" "))) + words
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from continuity_core.engine.state import Outcome
 from continuity_core.model.boundary import Point
 from continuity_core.model.events import Event, EventKind
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import shown
 
 _UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 
@@ -53,7 +53,7 @@ def line_of(event: Event) -> str | None:
             line = f"settled: {data['outcome']}"
         case _:
             line = None
-    return None if line is None else masked(printable(line))
+    return None if line is None else shown(line)
 
 
 def _boundary(data: dict[str, Any]) -> str | None:

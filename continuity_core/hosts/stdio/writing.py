@@ -7,7 +7,7 @@ from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.state import Outcome
 from continuity_core.model.decisions import Adjust, Edit, JSONValue, Replace
 from continuity_core.model.entries import EntryRef
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import shown
 
 _STABLE = len(EntryRef.stable("").key)
 
@@ -23,13 +23,13 @@ def boundary_json(result: BoundaryResult) -> JSONValue:
     said = proposal.resume
     return {
         "resume": result.resume,
-        "reason": None if said is None else f"{said.plugin}: {printable(masked(said.decision.reason))}",
+        "reason": None if said is None else f"{said.plugin}: {shown(said.decision.reason)}",
         "edits": [_edit_json(edit) for edit in result.edits.values()],
         "superseded": _superseded_json(result),
         "adjust": None if result.adjust is None else _adjust_json(result.adjust),
-        "end_run": result.end_run and printable(masked(result.end_run)),
+        "end_run": result.end_run and shown(result.end_run),
         "outcome": result.outcome.value,
-        "no_resume": proposal.no_resume and printable(masked(proposal.no_resume)),
+        "no_resume": proposal.no_resume and shown(proposal.no_resume),
         "possible_at": proposal.possible_at and proposal.possible_at.isoformat(),
     }
 

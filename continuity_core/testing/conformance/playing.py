@@ -9,7 +9,7 @@ import anyio
 import attrs
 
 from continuity_core.model.events import Event, EventKind
-from continuity_core.model.masking import masked, printable
+from continuity_core.model.masking import shown
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.conformance.directing import Director
 from continuity_core.testing.conformance.host import ConformanceHost, HostResult, Mode, Play, PlayedTool
@@ -144,7 +144,7 @@ async def _send_prompts(
 def _names_of(error: Exception) -> list[str]:
     if isinstance(error, ExceptionGroup):
         return [name for inner in error.exceptions for name in _names_of(inner)]
-    return [f"{type(error).__name__}: {printable(masked(str(error)), 300)}"]
+    return [f"{type(error).__name__}: {shown(str(error), 300)}"]
 
 
 def _where(scenario: Scenario, server: FaultServer, clock: VirtualClock, results: list[HostResult]) -> str:
