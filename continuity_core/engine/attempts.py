@@ -111,6 +111,8 @@ class _Attempts:
     messages: Sequence[Any]
     host: HostFacts
     attempt: Attempt | None = None
+    over: bool = False
+    """No attempt follows anymore."""
 
     def next_attempt(self, run: Run | SyncRun, adjust: Adjust | None) -> Attempt:
         entries = entries_of(self.messages)
@@ -143,6 +145,7 @@ class _Attempts:
     def give_up(self) -> None:
         """Hand the caller what the model call itself raised, if it did."""
         assert self.attempt is not None
+        self.over = True
         if self.attempt.error is not None:
             raise self.attempt.error
 
@@ -156,8 +159,10 @@ class AsyncAttempts(AsyncIterator[Attempt]):
 
     async def __anext__(self) -> Attempt:
         shared, run = self._shared, self._run
+        if shared.over or (shared.attempt is None and run.is_over):
+            raise StopAsyncIteration
         if shared.attempt is None:
-            return self._first()
+            return shared.next_attempt(run, None)
         turn = shared.finished()
         result = await run.turn_ended(turn, shared.host)
         again = shared.goes_on(result, turn)
@@ -169,11 +174,6 @@ class AsyncAttempts(AsyncIterator[Attempt]):
         shared.give_up()
         raise StopAsyncIteration
 
-    def _first(self) -> Attempt:
-        if self._run.is_over:
-            raise StopAsyncIteration
-        return self._shared.next_attempt(self._run, None)
-
 
 class SyncAttempts(Iterator[Attempt]):
     """Attempts at one model turn. See :meth:`continuity_core.SyncRun.attempts`."""
@@ -184,9 +184,9 @@ class SyncAttempts(Iterator[Attempt]):
 
     def __next__(self) -> Attempt:
         shared, run = self._shared, self._run
+        if shared.over or (shared.attempt is None and run.is_over):
+            raise StopIteration
         if shared.attempt is None:
-            if run.is_over:
-                raise StopIteration
             return shared.next_attempt(run, None)
         turn = shared.finished()
         result = run.turn_ended(turn, shared.host)
