@@ -78,7 +78,7 @@ _LEADS = (
 """What stands right before a number that is a status."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
-    r"([45]\d\d)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
+    r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
 )
 _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?"

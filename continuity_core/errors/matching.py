@@ -205,6 +205,7 @@ class Tables:
     """All tables of wordings under one index."""
 
     def __init__(self, tables: dict[str, tuple[Wording, ...]]) -> None:
+        self.tables = tables
         self._index = WordIndex(
             IndexEntry(
                 row.phrase.pieces[0],

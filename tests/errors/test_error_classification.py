@@ -1,0 +1,194 @@
+"""The order of evidence."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from continuity_core.errors import CauseKind, Failure, classify
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def kind(text: str = "", **known: object) -> CauseKind:
+    return classify(Failure.from_text(text, **known), now=NOW).kind  # type: ignore[arg-type]
+
+
+def test_a_tools_failure_is_not_the_providers() -> None:
+    assert kind("429 Too Many Requests", where="tool") is CauseKind.UNKNOWN
+    assert kind("429 Too Many Requests", where="model") is CauseKind.RATE_LIMIT
+
+
+def test_the_providers_type_outranks_its_prose() -> None:
+    body = json.dumps({"error": {"type": "engine_overloaded_error", "message": "rate limit exceeded"}})
+    assert kind("rate limit exceeded", status=429, body=body) is CauseKind.TRANSIENT
+    body = json.dumps({"error": {"type": "rate_limit_error", "message": "The engine is overloaded"}})
+    assert kind("The engine is overloaded", status=429, body=body) is CauseKind.RATE_LIMIT
+
+
+def test_a_quoted_providers_code_outranks_the_gateways() -> None:
+    inner = json.dumps({"error": {"type": "invalid_request_error", "message": "bad tool"}})
+    outer = {"error": {"type": "overloaded_error", "message": f"upstream said {inner}"}}
+    assert kind(json.dumps(outer), status=529) is CauseKind.PERMANENT
+    outer = {"error": {"type": "overloaded_error", "message": "upstream said nothing"}}
+    assert kind(json.dumps(outer), status=529) is CauseKind.TRANSIENT
+
+
+def test_money_outranks_the_status() -> None:
+    for status in (402, 403, 429, 500):
+        assert kind("insufficient balance", status=status) is CauseKind.PERMANENT
+
+
+def test_a_balance_that_comes_back_at_a_stated_time_is_a_window() -> None:
+    assert kind("Insufficient credits.") is CauseKind.PERMANENT
+    assert kind("Insufficient credits. Your credits refresh in 3 hours.") is CauseKind.USAGE_LIMIT
+
+
+def test_the_same_sentence_is_money_with_one_provider_and_a_throttle_with_another() -> None:
+    sentence = "You exceeded your current quota, please check your plan and billing details."
+    assert kind(sentence, status=429) is CauseKind.PERMANENT
+    assert kind(f"{sentence} RESOURCE_EXHAUSTED", status=429) is CauseKind.RATE_LIMIT
+    assert kind(f"{sentence} https://help.aliyun.com/x", status=429) is CauseKind.RATE_LIMIT
+
+
+def test_a_request_larger_than_the_limit_never_fits_whatever_the_status() -> None:
+    text = "Rate limit reached on tokens per minute (TPM): Limit 7000, Used 0, Requested {}. Try again in 7s."
+    assert kind(text.format("7,895"), status=429) is CauseKind.CONTEXT_OVERFLOW
+    assert kind(text.format("6,895"), status=429) is CauseKind.RATE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0, CauseKind.RATE_LIMIT), (900, CauseKind.RATE_LIMIT), (901, CauseKind.USAGE_LIMIT)],
+)
+def test_more_than_fifteen_minutes_make_a_vague_limit_a_window(seconds: int, expected: CauseKind) -> None:
+    assert kind("Too many requests", headers={"retry-after": str(seconds)}) is expected
+    assert kind(f"Weekly limit reached, retry after {seconds} s") is CauseKind.USAGE_LIMIT
+
+
+def test_a_bucket_of_a_day_is_a_window_unless_it_refills_soon() -> None:
+    assert kind("Rate limit reached on tokens per day (TPD)") is CauseKind.USAGE_LIMIT
+    assert kind("Rate limit reached on tokens per day (TPD). Try again in 9m38s") is CauseKind.RATE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, CauseKind.UNKNOWN),
+        (401, CauseKind.PERMANENT),
+        (402, CauseKind.PERMANENT),
+        (403, CauseKind.PERMANENT),
+        (404, CauseKind.PERMANENT),
+        (408, CauseKind.TRANSIENT),
+        (409, CauseKind.TRANSIENT),
+        (413, CauseKind.CONTEXT_OVERFLOW),
+        (422, CauseKind.PERMANENT),
+        (429, CauseKind.RATE_LIMIT),
+        (500, CauseKind.TRANSIENT),
+        (501, CauseKind.PERMANENT),
+        (502, CauseKind.TRANSIENT),
+        (529, CauseKind.TRANSIENT),
+        (599, CauseKind.TRANSIENT),
+        (200, CauseKind.UNKNOWN),
+        (None, CauseKind.UNKNOWN),
+    ],
+)
+def test_a_bare_status_decides_where_nothing_else_does(status: int | None, expected: CauseKind) -> None:
+    assert kind("", status=status) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTP 503",
+        "503: gone",
+        "status_code=503",
+        "got status: 503",
+        "API Error (503 {})",
+        "[503 ]",
+        "Error code: 503",
+        "(HTTP 503)",
+        "responded with status 503",
+        "it said 503 Service Unavailable again",
+        '{"error":{"code":503}}',
+        "{'status': '503'}",
+    ],
+)
+def test_a_status_is_read_from_a_field_or_an_anchored_place(text: str) -> None:
+    assert kind(text) is CauseKind.TRANSIENT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wrote 503 of 1048576 bytes",
+        "trace 401-503-9f",
+        "503 bytes",
+        "line 503, in run",
+        "listening on 127.0.0.1:503",
+        "id 1503529",
+        "got 503 tokens",
+        "version 5.0.503",
+        "503%",
+        "503ms",
+    ],
+)
+def test_other_digits_are_no_status(text: str) -> None:
+    assert kind(text) is CauseKind.UNKNOWN
+
+
+def test_x_should_retry_counts_more_than_a_bare_status() -> None:
+    assert kind("", status=500, headers={"x-should-retry": "false"}) is CauseKind.PERMANENT
+    assert kind("", status=404, headers={"x-should-retry": "true"}) is CauseKind.TRANSIENT
+    assert kind("", headers={"x-should-retry": "true"}) is CauseKind.TRANSIENT
+    assert kind("invalid api key", status=401, headers={"x-should-retry": "true"}) is CauseKind.PERMANENT
+
+
+def test_a_caller_who_stops_is_told_from_a_transport_that_cancels() -> None:
+    assert kind("aborted") is CauseKind.CANCELLED
+    assert kind("terminated") is CauseKind.TRANSIENT
+    assert kind("The pending stream has been canceled", code="ERR_HTTP2_STREAM_CANCEL") is CauseKind.TRANSIENT
+    assert kind("", exceptions=["asyncio.exceptions.CancelledError"]) is CauseKind.CANCELLED
+    assert (
+        kind("The operation was aborted due to timeout", exceptions=["TimeoutError"]) is CauseKind.TRANSIENT
+    )
+
+
+def test_guidance_is_kept_only_where_a_wait_can_help() -> None:
+    for text, count in (
+        ("Rate limited. Try again in 60 seconds", 1),
+        ("Overloaded. Try again in 60 seconds", 1),
+        ("Session token has expired. Try again in 60 seconds", 0),
+        ("[Request interrupted by user] Try again in 60 seconds", 0),
+    ):
+        assert len(classify(Failure.from_text(text), now=NOW).guidance) == count
+
+
+def test_a_text_with_guidance_alone_is_a_limit_of_its_length() -> None:
+    assert kind("Try again in 60 seconds") is CauseKind.RATE_LIMIT
+    assert kind("Try again in 60 minutes") is CauseKind.USAGE_LIMIT
+
+
+def test_words_in_web_addresses_say_nothing() -> None:
+    assert (
+        kind("see https://example.invalid/rate-limits/quota?upgrade=429#insufficient-balance")
+        is CauseKind.UNKNOWN
+    )
+
+
+def test_a_proxys_page_is_read_without_its_markup() -> None:
+    hidden = "<style>.rate-limit{}</style><script>var quota=429</script>"
+    page = f"<!DOCTYPE html>{hidden}<title>502 Bad Gateway</title>"
+    assert kind(page) is CauseKind.TRANSIENT
+
+
+def test_words_that_a_terminal_broke_are_read() -> None:
+    assert kind("prompt is too lo\nng for it") is CauseKind.CONTEXT_OVERFLOW
+    assert kind('{"type":"overload     ed_error"}') is CauseKind.TRANSIENT
+
+
+def test_the_moment_defaults_to_now() -> None:
+    cause = classify(Failure.from_text("Usage limit reached, resets at 2001-09-10T00:00:00Z"))
+    assert cause.guidance[0].wait_from(datetime.now(UTC)) == 0
