@@ -32,7 +32,7 @@ from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.events import Event, EventKind
 from continuity_core.model.host_facts import HostFacts, InputKind
 from continuity_core.model.incomplete import IncompleteRun
-from continuity_core.model.masking import printable, shown
+from continuity_core.model.masking import shown
 from continuity_core.model.proposal import EMPTY_PROPOSAL, PluginFault, Proposal
 from continuity_core.model.report import RecordedWait, Report, RunOutcome
 from continuity_core.model.turn import Turn
@@ -159,14 +159,14 @@ class BaseRun:
 
     def report(self) -> Report:
         """The story of the run so far."""
-        verdict, state = self._verdict, self.state
+        verdict, state, no_resume = self._verdict, self.state, self._not_resumed.no_resume
         return Report(
             run=self.id,
             session=self.session,
             outcome=RunOutcome.ABORTED if self._aborted else self._outcome,
             cause=self.cause,
             why=None if verdict is None else shown(verdict.cause.why),
-            no_resume=self._not_resumed.no_resume,
+            no_resume=None if no_resume is None else shown(no_resume),
             possible_at=self._not_resumed.possible_at,
             turns=state.turns,
             requests=state.requests,
@@ -191,7 +191,7 @@ class BaseRun:
             else max(0, settings.max_resumes - self.state.charged),
             "spent": dict(self.state.spent),
             "held_seconds": self.state.held,
-            "halted": self.state.halted,
+            "halted": self.state.halted and shown(self.state.halted),
             "waiting": waiting
             and {
                 "seconds": waiting.seconds,
@@ -250,7 +250,7 @@ class BaseRun:
         self._not_resumed = attrs.evolve(proposal, resume=None, no_resume=why)
         restored = engine.apply(before, self._not_resumed, Outcome.REFUSED, held)
         self._become(restored, charge_parents=True)
-        LOG.warning("run %s: the host did not schedule the resume: %s", self.id, printable(why))
+        LOG.warning("run %s: the host did not schedule the resume: %s", self.id, shown(why))
 
     # ---------------------------------------------------------------- before every request
 

@@ -46,23 +46,23 @@ def boundary_details(
         "turn": {
             "number": before.turns,
             "stop_reason": turn.stop_reason.value,
-            "provider_stop": turn.provider_stop and printable(turn.provider_stop, 80),
-            "tools": [printable(call.name, 80) for call in turn.tool_calls[:MAX_LISTED]],
+            "provider_stop": turn.provider_stop and shown(turn.provider_stop, 80),
+            "tools": [shown(call.name, 80) for call in turn.tool_calls[:MAX_LISTED]],
             "output_tokens": turn.usage.output_tokens,
             "failure": failure
             and {
                 "message": shown(failure.message),
                 "status": failure.status,
-                "code": failure.code and printable(failure.code, 80),
-                "type": failure.type and printable(failure.type, 80),
-                "exceptions": [printable(name, 120) for name in failure.exceptions[:8]],
+                "code": failure.code and shown(failure.code, 80),
+                "type": failure.type and shown(failure.type, 80),
+                "exceptions": [shown(name, 120) for name in failure.exceptions[:8]],
                 "where": failure.where,
             },
         },
         "cause": {
             "kind": cause.kind.value,
             "why": shown(cause.why),
-            "rule": cause.rule,
+            "rule": cause.rule and shown(cause.rule, 120),
             "by": classified_by,
         },
         "said": [
@@ -75,12 +75,12 @@ def boundary_details(
         "dropped": [Recorder.dropped_details(dropped) for dropped in decided.dropped[:MAX_LISTED]],
         "faults": [Recorder.fault_details(fault) for fault in decided.faults[:MAX_LISTED]],
         "halt": decided.halt
-        and {"plugin": decided.halt.plugin, "reason": printable(decided.halt.decision.reason)},
+        and {"plugin": decided.halt.plugin, "reason": shown(decided.halt.decision.reason)},
         "outcome": result.outcome.value,
         "resume": decided.resume
         and {
             "plugin": decided.resume.plugin,
-            "reason": printable(decided.resume.decision.reason),
+            "reason": shown(decided.resume.decision.reason),
             "budget": decided.resume.decision.budget,
         },
         "no_resume": decided.no_resume and shown(decided.no_resume),
@@ -97,17 +97,17 @@ def decision_details(decision: Decision, now: datetime) -> dict[str, JSONValue]:
     said: dict[str, Any] = {"decision": type(decision).__name__}
     match decision:
         case Resume(reason, budget):
-            said |= {"reason": printable(reason), "budget": budget}
+            said |= {"reason": shown(reason), "budget": budget}
         case Wait():
             said |= {
                 "seconds": decision.seconds_from(now),
-                "stated": decision.stated,
+                "stated": bool(decision.stated),
                 "why": shown(decision.why),
             }
         case Omit(entry, why):
-            said |= {"entry": entry.key, "why": printable(why)}
+            said |= {"entry": printable(entry.key, 120), "why": shown(why)}
         case Replace(entry, content, why):
-            said |= {"entry": entry.key, "characters": len(content), "why": printable(why)}
+            said |= {"entry": printable(entry.key, 120), "characters": len(content), "why": shown(why)}
         case Adjust():
             effort = decision.reasoning_effort
             said |= {
@@ -117,7 +117,7 @@ def decision_details(decision: Decision, now: datetime) -> dict[str, JSONValue]:
         case Inject(text):
             said |= {"characters": len(text)}
         case Halt(reason, end_run):
-            said |= {"reason": printable(reason), "end_run": end_run}
+            said |= {"reason": shown(reason), "end_run": bool(end_run)}
         case _:
             pass
     return said

@@ -6,8 +6,9 @@ chain; only ``Replace`` and ``Inject`` look at that place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 import attrs
 
@@ -137,11 +138,15 @@ def _smallest_adjust(bundles: Iterable[Bundle]) -> Said[Adjust] | None:
     return joined
 
 
-def _memories(bundles: Iterable[Bundle]) -> dict[str, JSONValue]:
-    return {b.plugin: d.value for b in bundles for d in b.decisions if isinstance(d, Remember)}
+def _memories(bundles: Iterable[Bundle]) -> Mapping[str, JSONValue]:
+    return MappingProxyType(
+        {b.plugin: d.value for b in bundles for d in b.decisions if isinstance(d, Remember)}
+    )
 
 
-def _join_edits(bundles: Iterable[Bundle]) -> tuple[dict[EntryRef, Said[Edit]], tuple[Dropped, ...]]:
+def _join_edits(
+    bundles: Iterable[Bundle],
+) -> tuple[Mapping[EntryRef, Said[Edit]], tuple[Dropped, ...]]:
     edits: dict[EntryRef, Said[Edit]] = {}
     dropped: list[Dropped] = []
     for bundle in bundles:
@@ -156,7 +161,7 @@ def _join_edits(bundles: Iterable[Bundle]) -> tuple[dict[EntryRef, Said[Edit]], 
                     edits[decision.entry] = Said(bundle.plugin, decision)
                 else:
                     dropped.append(Dropped(bundle.plugin, "Replace", why))
-    return edits, tuple(dropped)
+    return MappingProxyType(edits), tuple(dropped)
 
 
 def _why_not_narrower(present: Said[Edit] | None, replace: Replace) -> str | None:

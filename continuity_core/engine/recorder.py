@@ -13,7 +13,7 @@ from continuity_core.engine.chain import Link, SlowCall, isolated, read_nothing
 from continuity_core.model.boundary import RunView
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.events import Event, EventKind
-from continuity_core.model.masking import printable, shown
+from continuity_core.model.masking import shown
 from continuity_core.model.proposal import Dropped, PluginFault
 
 LOG = logging.getLogger("continuity")
@@ -101,7 +101,7 @@ class Recorder:
     @staticmethod
     def dropped_details(dropped: Dropped) -> dict[str, JSONValue]:
         """The keys of an ``edit_refused`` event, and of an entry of ``dropped``."""
-        return {"plugin": dropped.plugin, "what": dropped.what, "why": printable(dropped.why)}
+        return {"plugin": dropped.plugin, "what": dropped.what, "why": shown(dropped.why)}
 
 
 def _no_view(plugin: str) -> RunView:
