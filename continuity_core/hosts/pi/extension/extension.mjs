@@ -27,7 +27,10 @@ const EVENTS = ["wait_started", "wait_ended", "plugin_fault"];
 const ENDING_TOOLS = "continuity:ending-tools";
 
 /**
- * @param {{command: string[], limits?: {startMs?: number, silenceMs?: number}}} options the child's command line
+ * @param {object} options
+ * @param {string[]} options.command the child's command line, the interpreter by its absolute path
+ * @param {Promise<import("./native.mjs").Judgement>} [options.judgement] Pi's own reading of errors
+ * @param {{startMs?: number, silenceMs?: number}} [options.limits] how long the child may be silent
  * @returns {(pi: any) => void} the extension's factory
  */
 export function continuityExtension(options) {
@@ -42,7 +45,7 @@ class Extension {
     this.options = options;
     this.display = new Display();
     this.entries = new Entries();
-    this.native = new NativeRecovery(pi);
+    this.native = new NativeRecovery(pi, options.judgement);
     this.responses = new Responses();
     this.inputs = new Inputs();
     /** @type {Set<string>} */

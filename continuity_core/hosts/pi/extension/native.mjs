@@ -7,21 +7,17 @@
 /** Pi's defaults, see its settings reference. */
 const DEFAULT_RETRIES = 3;
 
-/** @type {Promise<{isRetryableAssistantError?: Function, isContextOverflow?: Function}> | undefined} */
-let judgement;
-
-/** Pi offers its own modules to extensions by name; one that does not is none the worse for it. */
-function loadJudgement() {
-  judgement ??= import("@earendil-works/pi-ai").catch(() => ({}));
-  return judgement;
-}
+/** @typedef {{isRetryableAssistantError?: Function, isContextOverflow?: Function}} Judgement */
 
 export class NativeRecovery {
-  /** @param {any} pi Pi's extension API */
-  constructor(pi) {
+  /**
+   * @param {any} pi Pi's extension API
+   * @param {Promise<Judgement> | undefined} judgement Pi's own reading of errors
+   */
+  constructor(pi, judgement) {
     this.pi = pi;
+    this.judgement = judgement;
     this.attempts = 0;
-    void loadJudgement();
   }
 
   #settings() {
@@ -53,7 +49,7 @@ export class NativeRecovery {
       return false;
     }
     const retry = this.#settings().retry ?? {};
-    const { isRetryableAssistantError, isContextOverflow } = await loadJudgement();
+    const { isRetryableAssistantError, isContextOverflow } = (await this.judgement) ?? {};
     if (retry.enabled === false || retry.maxRetries === 0) return false;
     if (!isRetryableAssistantError || !isContextOverflow) return null;
     if (isContextOverflow(message, model?.contextWindow ?? 0) || !isRetryableAssistantError(message)) {
