@@ -23,6 +23,7 @@ class Driver:
 
 
 DRIVERS: Mapping[str, Driver] = {
+    "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "reference": Driver("continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo"),
 }
 
