@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import os
+import sys
 from collections import Counter
 from pathlib import Path
 
 import anyio
+import attrs
 import click
 
 from continuity_core.cli.options import log_level
@@ -17,12 +20,15 @@ from continuity_core.testing.conformance import (
     TIME_LIMIT,
     ConformanceHost,
     HostError,
+    Mode,
     Result,
     Scenario,
     ScenarioError,
     Status,
+    Watchdog,
     as_json,
     check_settings,
+    grace,
     load_host,
     read_scenarios,
     run_scenarios,
@@ -76,26 +82,59 @@ def conformance(
     if log_level() is None:
         # Every scenario is a failure on purpose: what the log says of it is no news.
         logging.getLogger("continuity").setLevel(logging.CRITICAL)
-    to_stdout = json_file is not None and str(json_file) == "-"
-    run = functools.partial(
-        run_scenarios,
-        host,
-        scenarios,
-        dialects=dialects,
-        observe=observe,
-        time_limit=time_limit,
-        on_result=functools.partial(_show, to_stderr=to_stdout),
-    )
-    results = anyio.run(run)
-    if json_file is not None:
-        _write(json_file, json.dumps(as_json(host_name, str(file), observe, results), indent=2))
-    counts = Counter(result.status for result in results)
-    click.echo(
-        f"{counts[Status.PASS]} passed, {counts[Status.FAIL]} failed, "
-        f"{counts[Status.UNSUPPORTED]} unsupported",
-        err=True,
-    )
-    return 1 if counts[Status.FAIL] else 0
+    output = _Output(host=host_name, file=file, observe=observe, json_file=json_file)
+    limits = time_limit * (2 if observe else 1)
+
+    def give_up(scenario: Scenario, mode: Mode) -> None:
+        reason = f"no end after {limits:g} s, and the host cannot be cancelled; nothing more was played"
+        output.show(Result(scenario=scenario, mode=mode, status=Status.FAIL, reasons=(reason,)))
+        output.finish()
+        sys.stdout.flush()
+        os._exit(1)
+
+    with Watchdog(seconds=limits + grace(limits), on_hang=give_up) as watchdog:
+        run = functools.partial(
+            run_scenarios,
+            host,
+            scenarios,
+            dialects=dialects,
+            observe=observe,
+            time_limit=time_limit,
+            on_start=watchdog.starts,
+            on_result=output.show,
+        )
+        anyio.run(run)
+    return output.finish()
+
+
+@attrs.define(kw_only=True)
+class _Output:
+    """The lines, and the results as JSON."""
+
+    host: str
+    file: Path
+    observe: bool
+    json_file: Path | None
+    results: list[Result] = attrs.field(factory=list)
+
+    def show(self, result: Result) -> None:
+        """Print the line of a result; next to JSON on standard output it goes to standard error."""
+        self.results.append(result)
+        line = f"{result.status.value}  {foreign(result.story, _LINE)}"
+        click.echo(line, err=self.json_file is not None and str(self.json_file) == "-")
+
+    def finish(self) -> int:
+        """Write the JSON and the counts; the result is the exit status."""
+        if self.json_file is not None:
+            value = as_json(self.host, str(self.file), self.observe, self.results)
+            _write(self.json_file, json.dumps(value, indent=2))
+        counts = Counter(result.status for result in self.results)
+        click.echo(
+            f"{counts[Status.PASS]} passed, {counts[Status.FAIL]} failed, "
+            f"{counts[Status.UNSUPPORTED]} unsupported",
+            err=True,
+        )
+        return 1 if counts[Status.FAIL] else 0
 
 
 def _host(name: str) -> ConformanceHost:
@@ -127,10 +166,6 @@ def _scenarios(file: Path, only: str | None) -> tuple[Scenario, ...]:
             f"no scenario of {file} is named like {only!r}" if only else f"{file} has no scenarios"
         )
     return chosen
-
-
-def _show(result: Result, *, to_stderr: bool) -> None:
-    click.echo(f"{result.status.value}  {foreign(result.story, _LINE)}", err=to_stderr)
 
 
 def _write(file: Path, text: str) -> None:

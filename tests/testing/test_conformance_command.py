@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,51 @@ def test_a_hang_is_a_failure_and_not_a_hang(tmp_path: Path, capsys: pytest.Captu
     arguments = ("--host", "reference", file, "--dialect", "chat", "--time-limit", "0.3")
     assert conformance(*arguments) == 1
     assert "no end after 0.3 s" in capsys.readouterr().out
+
+
+BLOCKING_DRIVER = """
+import time
+from continuity_core.testing.conformance.hosts.reference import ReferenceHost, ReferenceSession
+
+async def prompt(self, text):
+    time.sleep(60)
+
+ReferenceSession.prompt = prompt
+Host = ReferenceHost
+"""
+
+
+def test_a_host_that_blocks_the_event_loop_is_a_failure_too(tmp_path: Path) -> None:
+    (tmp_path / "blocking_driver.py").write_text(BLOCKING_DRIVER, encoding="utf-8")
+    out = tmp_path / "out.json"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "continuity_core.cli", "conformance", str(written(tmp_path, one()))),
+            *("--host", "blocking_driver:Host", "--time-limit", "0.1", "--json", str(out)),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == (
+        "FAIL  one [chat stream]: no end after 0.1 s, and the host cannot be cancelled; "
+        "nothing more was played\n"
+    )
+    assert json.loads(out.read_text(encoding="utf-8"))["summary"] == {"pass": 0, "fail": 1, "unsupported": 0}
+
+
+def test_a_package_that_the_host_needs_is_named_with_the_extra_that_brings_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert conformance("--host", "reference", written(tmp_path, one())) == 2
+    assert (
+        "host reference needs the package openai: pip install 'continuity-core[demo]'"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_results_go_to_a_file_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -549,6 +549,27 @@ async def test_observing_fails_where_requests_results_or_tools_differ() -> None:
 
 
 @pytest.mark.anyio
+async def test_observing_fails_where_a_play_does_not_come_to_its_end_even_if_both_do_not() -> None:
+    async def raises(session: BareSession, text: str) -> HostResult:
+        raise KeyError("missing")
+
+    assert (await observed(raises)).reasons == (
+        "alone: the driver raised KeyError: 'missing'",
+        "observed: the driver raised KeyError: 'missing'",
+    )
+
+
+@pytest.mark.anyio
+async def test_observing_fails_where_continuity_waits_or_resumes_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("continuity_core.testing.conformance.running.observe_settings", dict)
+    reasons = (await observed(observe)).reasons
+    assert "resumes: 1 in observe mode" in reasons
+    assert "waits: 1 begun in observe mode" in reasons
+
+
+@pytest.mark.anyio
 async def test_observing_does_not_compare_ids_but_which_of_them_are_the_same() -> None:
     async def call_with(session: BareSession, text: str, name: str, answered: str) -> HostResult:
         call = {"id": name, "type": "function", "function": {"name": "step", "arguments": "{}"}}

@@ -33,6 +33,7 @@ from continuity_core.testing.conformance.running import (
     selected,
 )
 from continuity_core.testing.conformance.scenario import Scenario
+from continuity_core.testing.conformance.watchdog import Watchdog, grace
 
 __all__ = [
     "DRIVERS",
@@ -51,8 +52,10 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Status",
+    "Watchdog",
     "as_json",
     "check_settings",
+    "grace",
     "load_host",
     "parse_scenarios",
     "read_scenarios",

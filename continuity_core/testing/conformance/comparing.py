@@ -22,6 +22,7 @@ def differences(scenario: Scenario, observed: Observed, adds_text: Callable[[str
     return tuple(
         dict.fromkeys(
             (
+                *observed.cut_short,
                 *observed.problems,
                 *_foreign_texts(scenario, texts),
                 *_counts(expected, observed, texts),

@@ -27,6 +27,8 @@ class Observed:
     """What the last turn of the last run was; ``None`` where no run was reported."""
     problems: tuple[str, ...] = ()
     """What must never happen, whatever the scenario expects."""
+    cut_short: tuple[str, ...] = ()
+    """Why the play did not come to its end: it hung, or the driver raised."""
 
     @property
     def ended_waits(self) -> tuple[int, ...]:

@@ -24,7 +24,9 @@ def observe_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def observe_differences(without: Observed, observing: Observed) -> tuple[str, ...]:
     """What the host did otherwise while continuity observed it, and what continuity did beyond observing."""
-    found = list(_request_differences(without.requests, observing.requests))
+    found = [f"alone: {reason}" for reason in without.cut_short]
+    found += [f"observed: {reason}" for reason in observing.cut_short]
+    found += _request_differences(without.requests, observing.requests)
     if without.tools_run != observing.tools_run:
         found.append(f"tools_run: {dict(without.tools_run)} without, {dict(observing.tools_run)} observed")
     result = first_difference(_results(without), _results(observing))

@@ -75,15 +75,16 @@ class Stage:
         runs = _Runs()
         play = self._prepare(scenario, mode, settings, director, runs)
         results: list[HostResult] = []
+        cut_short: list[str] = []
         with anyio.move_on_after(self.time_limit) as limit:
             try:
                 await _send_prompts(self.host, play, director, results)
             except Exception as error:
-                director.problems += [f"the driver raised {name}" for name in _names_of(error)]
+                cut_short += [f"the driver raised {name}" for name in _names_of(error)]
         if limit.cancelled_caught:
             stood = _where(scenario, server, play.clock, results)
-            director.problems.append(f"no end after {self.time_limit:g} s: {stood}")
-        elif runs.unsettled and not director.problems:
+            cut_short.append(f"no end after {self.time_limit:g} s: {stood}")
+        if runs.unsettled and not cut_short:
             director.problems.append(f"{runs.unsettled} runs of continuity were never settled")
         return Observed(
             requests=tuple(server.requests),
@@ -92,10 +93,11 @@ class Stage:
             tools_run={tool.name: tool.times_run for tool in play.tools if tool.times_run},
             results=tuple(results),
             cause=runs.cause,
+            cut_short=tuple(cut_short),
             problems=(
                 *server.violations,
                 *director.problems,
-                *(f"{action} found no moment" for action in director.not_fired),
+                *(f"{action} found no moment" for action in director.not_fired if not cut_short),
             ),
         )
 

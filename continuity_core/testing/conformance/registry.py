@@ -20,11 +20,15 @@ class Driver:
     target: str
     """``module:class``; the class is called without arguments."""
     extra: str
+    packages: tuple[str, ...] = ()
+    """Imported before anything is played: an import blocks, and counts in no time limit."""
 
 
 DRIVERS: Mapping[str, Driver] = {
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
-    "reference": Driver("continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo"),
+    "reference": Driver(
+        "continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo", ("openai", "anthropic")
+    ),
 }
 
 
@@ -44,14 +48,16 @@ def load_host(name: str) -> ConformanceHost:
         driver = Driver(name, "")
     module, _, attribute = driver.target.partition(":")
     try:
+        for package in driver.packages:
+            importlib.import_module(package)
         made = getattr(importlib.import_module(module), attribute)()
     except ModuleNotFoundError as error:
-        raise HostError(_missing(name, driver, error)) from error
-    except AttributeError as error:
+        raise HostError(_missing(name, driver, str(error.name))) from error
+    except (AttributeError, ImportError) as error:
         raise HostError(f"host {printable(name, 80)}: {printable(str(error), 300)}") from error
     return cast(ConformanceHost, made)
 
 
-def _missing(name: str, driver: Driver, error: ModuleNotFoundError) -> str:
+def _missing(name: str, driver: Driver, package: str) -> str:
     mend = f"pip install 'continuity-core[{driver.extra}]'" if driver.extra else "is it on the path?"
-    return f"host {printable(name, 80)} needs the package {error.name}: {mend}"
+    return f"host {printable(name, 80)} needs the package {package}: {mend}"

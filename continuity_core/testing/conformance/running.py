@@ -78,9 +78,12 @@ async def run_scenarios(
     dialects: Sequence[str] | None = None,
     observe: bool = False,
     time_limit: float = TIME_LIMIT,
+    on_start: Callable[[Scenario, Mode], object] | None = None,
     on_result: Callable[[Result], object] | None = None,
 ) -> tuple[Result, ...]:
-    """Play the scenarios one after another and give the results in order; ``on_result`` sees each at once.
+    """Play the scenarios one after another and give the results in order.
+
+    ``on_start`` is told of each play before it begins, ``on_result`` of each result at once.
 
     With ``observe``, each is played without continuity and with it in observe mode, and the two are compared;
     waits are held in neither, so actions at waits are left out.
@@ -91,6 +94,8 @@ async def run_scenarios(
         try:
             for scenario in scenarios:
                 for mode in modes_of(host, scenario, dialects):
+                    if on_start is not None:
+                        on_start(scenario, mode)
                     result = await _run_one(stage, scenario, mode, observe)
                     results.append(result)
                     if on_result is not None:

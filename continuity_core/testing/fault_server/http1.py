@@ -10,9 +10,9 @@ from continuity_core.testing.fault_server.sockets import ClientGoneError, Wire
 
 try:
     import h11
-except ImportError as error:  # pragma: no cover
-    raise ImportError(
-        "the fault server needs h11; install it with: pip install 'continuity-core[demo]'"
+except ModuleNotFoundError as error:  # pragma: no cover
+    raise ModuleNotFoundError(
+        "the fault server needs h11; install it with: pip install 'continuity-core[demo]'", name="h11"
     ) from error
 
 _MOST_HEADER_BYTES = 65_536
