@@ -1,0 +1,155 @@
+"""The capability."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities.abstract import CapabilityOrdering
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import RunContext, ToolDefinition
+
+from continuity_core.continuity import Continuity
+from continuity_core.engine.run import Run
+from continuity_core.hosts.pydantic_ai.driver import Handler, RunDriver
+from continuity_core.model.report import Report
+
+LOG = logging.getLogger("continuity.pydantic_ai")
+
+KEPT_REPORTS = 1000
+"""Reports that are kept; the oldest goes first."""
+
+_RUN_STREAM = (
+    "agent.run_stream() hands out a response before it is whole, and recovery could not take it back: use "
+    "agent.run_stream_events() or agent.run(event_stream_handler=...), which are recovered, or give "
+    'ContinuityCapability(run_stream="unprotected") to use it without recovery of its last response'
+)
+
+
+class ContinuityCapability(AbstractCapability[Any]):
+    """Keeps an agent's runs alive: ``Agent(..., capabilities=[ContinuityCapability()])``, or for one run.
+
+    ``continuity`` is shared with others; without it one is loaded, with ``settings`` (the keys of
+    ``[tool.continuity]``) and ``plugins`` besides those found. ``run_stream`` says what becomes of
+    ``agent.run_stream()``: it is refused with an error, or goes without recovery of the response that it
+    hands out. ``empty_is_answer`` says whether an empty response is a proper answer; ``None``: where the
+    agent's output type allows none.
+
+    Raises ``ConfigurationError`` where the configuration is not valid.
+    """
+
+    id: str | None = "continuity"
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        plugins: Iterable[object] = (),
+        continuity: Continuity | None = None,
+        run_stream: Literal["refuse", "unprotected"] = "refuse",
+        empty_is_answer: bool | None = None,
+        id: str | None = "continuity",
+    ) -> None:
+        plugins = tuple(plugins)
+        if continuity is not None and (settings is not None or plugins):
+            raise ValueError("give settings and plugins to Continuity.load(...), or no continuity")
+        if run_stream not in ("refuse", "unprotected"):
+            raise ValueError(f'run_stream takes "refuse" or "unprotected", not {run_stream!r}')
+        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        """Holds the plugins and the settings, and switches them on and off."""
+        self.run_stream = run_stream
+        self.empty_is_answer = empty_is_answer
+        self.id = id
+        self.description = None
+        self.defer_loading = False
+        self._reports: OrderedDict[str, Report] = OrderedDict()
+        self._drivers: dict[str, RunDriver] = {}
+        self._driver: RunDriver | None = None
+
+    # ---------------------------------------------------------------- what may be looked at
+
+    def report(self, run_id: str) -> Report | None:
+        """Continuity's report of an agent run, by ``result.run_id``; of its last request, where it had more.
+
+        The last 1000 are kept.
+        """
+        return self._reports.get(run_id)
+
+    def active_run(self, run_id: str) -> Run | None:
+        """Continuity's run that goes on with this agent run, e.g. to abort it."""
+        driver = self._drivers.get(run_id)
+        return None if driver is None else driver.run
+
+    # ---------------------------------------------------------------- the framework's hooks
+
+    @classmethod
+    def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
+        """Two of them are one: the last."""
+        return capabilities[-1]
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Outside of all others: what they recover is never seen here."""
+        return CapabilityOrdering(position="outermost")
+
+    async def for_run(self, ctx: RunContext[Any]) -> Self:
+        """A copy with the state of one agent run."""
+        bound = copy.copy(self)
+        bound._driver = RunDriver(
+            continuity=self.continuity, on_report=self._keep, empty_is_answer=self.empty_is_answer
+        )
+        return bound
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Callable[[], Awaitable[Any]]) -> Any:
+        driver = self._driver
+        if driver is None:
+            return await handler()
+        key = ctx.run_id or ""
+        self._drivers[key] = driver
+        try:
+            return await driver.around(ctx, handler)
+        finally:
+            self._drivers.pop(key, None)
+
+    async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
+        driver = self._driver
+        if driver is not None and not driver.in_node and driver.recovers:
+            if self.run_stream == "refuse":
+                raise UserError(_RUN_STREAM)
+            LOG.warning("run_stream(): the response that it hands out is not recovered")
+        return node
+
+    async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Handler) -> Any:
+        driver = self._driver
+        return await (handler(node) if driver is None else driver.step(ctx, node, handler))
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        driver = self._driver
+        return request_context if driver is None else driver.prepare(ctx, request_context)
+
+    async def after_tool_validate(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+    ) -> dict[str, Any]:
+        if self._driver is not None:
+            self._driver.check_call(call)
+        return args
+
+    # ---------------------------------------------------------------- inside
+
+    def _keep(self, run_id: str, report: Report) -> None:
+        self._reports[run_id] = report
+        self._reports.move_to_end(run_id)
+        while len(self._reports) > KEPT_REPORTS:
+            self._reports.popitem(last=False)

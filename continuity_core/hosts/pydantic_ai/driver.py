@@ -1,0 +1,345 @@
+"""One agent run: what happens in its graph, told to continuity, and what continuity wants done."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+import attrs
+from pydantic_ai import exceptions
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import RunContext
+from pydantic_graph import End
+
+from continuity_core.continuity import Continuity
+from continuity_core.engine.base_run import RunError
+from continuity_core.engine.results import BoundaryResult
+from continuity_core.engine.run import Run
+from continuity_core.hosts.pydantic_ai.entries import entries_of, projected, resuming_request
+from continuity_core.hosts.pydantic_ai.events import TurnResumed
+from continuity_core.hosts.pydantic_ai.inbox import deliver_now, pending_input, watch
+from continuity_core.hosts.pydantic_ai.models import says_why_it_stops
+from continuity_core.hosts.pydantic_ai.output import accepts_nothing
+from continuity_core.hosts.pydantic_ai.reading import failed_turn, is_of_the_model, results_in, turn_of
+from continuity_core.model.boundary import Mode
+from continuity_core.model.decisions import Adjust, Omit
+from continuity_core.model.entries import Entry, EntryRef
+from continuity_core.model.failure import Failure
+from continuity_core.model.host_facts import HostFacts
+from continuity_core.model.incomplete import IncompleteRun
+from continuity_core.model.report import Report, RunOutcome
+from continuity_core.model.stop_reason import StopReason
+from continuity_core.model.turn import Turn
+
+try:
+    from pydantic_ai.agent import CallToolsNode, ModelRequestNode
+except ImportError:  # pragma: no cover
+    from pydantic_ai import CallToolsNode, ModelRequestNode
+
+Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
+
+_ENCLOSING: ContextVar[RunDriver | None] = ContextVar("continuity_enclosing_run", default=None)
+"""The driver of the agent run that goes on here: a run inside it is a sub-agent's."""
+
+
+@attrs.define(kw_only=True, eq=False)
+class RunDriver:
+    """Drives continuity's run alongside one agent run; a queued follow-up starts the next one."""
+
+    continuity: Continuity
+    on_report: Callable[[str, Report], None]
+    """Called with the agent run's id and each report."""
+    empty_is_answer: bool | None = None
+    """Whether an empty response is a proper answer; ``None``: where the agent's output type allows none."""
+    run: Run | None = None
+    in_node: bool = False
+    """Whether a node is being run with all its hooks; ``run_stream`` and hand-driven streams do not."""
+    _parent: Run | None = None
+    _response: ModelResponse | None = None
+    """The response that was looked at last."""
+    _called: Turn | None = None
+    """Its turn, where that waits for the results of its calls."""
+    _not_to_run: frozenset[str] = frozenset()
+    """Calls that are never executed."""
+    _end_run: str | None = None
+    _has_ended: bool = False
+    _adjust: Adjust | None = None
+    _streamed: bool = False
+    _output_limit: int | None = None
+    _output_tools: frozenset[str] = frozenset()
+
+    @property
+    def recovers(self) -> bool:
+        """Whether anything may be done but looking."""
+        return self.run is not None and self.run.mode is Mode.ON
+
+    # ---------------------------------------------------------------- the whole run
+
+    async def around(self, ctx: RunContext[Any], handler: Callable[[], Awaitable[Any]]) -> Any:
+        """Run the agent, and settle whatever comes of it."""
+        enclosing = _ENCLOSING.get()
+        if enclosing is not None and enclosing.run is not None and not enclosing.run.is_over:
+            self._parent = enclosing.run
+        self.run = self._start(ctx)
+        watch(ctx, self._input_arrived)
+        token = _ENCLOSING.set(self)
+        try:
+            result = await handler()
+        except BaseException as error:
+            self.run.__exit__(type(error), error, None)
+            raise
+        else:
+            self.run.settled(self._outcome())
+        finally:
+            _ENCLOSING.reset(token)
+            self._report(ctx)
+        return result
+
+    def _start(self, ctx: RunContext[Any]) -> Run:
+        """A run in the session of the conversation, or beside it where another one is going on there."""
+        try:
+            return self._start_in(ctx.conversation_id, ctx)
+        except RunError:
+            return self._start_in(f"{ctx.conversation_id}/{ctx.run_id}", ctx)
+
+    def _start_in(self, session: str | None, ctx: RunContext[Any]) -> Run:
+        return self.continuity.start_run(session, parent=self._parent, deadline=ctx.deadline)
+
+    def _start_next(self, ctx: RunContext[Any]) -> None:
+        """What was queued goes on after an end: another real user request, with budgets of its own."""
+        assert self.run is not None
+        with suppress(IncompleteRun):
+            self.run.settled(self._outcome())
+        self._report(ctx)
+        self.run = self._start(ctx)
+
+    def _outcome(self) -> RunOutcome | None:
+        """An empty answer that the output type allows is a whole one."""
+        assert self.run is not None
+        turn = self.run.last_turn
+        empty = turn is not None and turn.failure is None and turn.last_substantive is None
+        whole = empty and turn is not None and turn.stop_reason is StopReason.STOP and self.empty_is_answer
+        return RunOutcome.COMPLETED if whole and not self.run.aborted else None
+
+    def _report(self, ctx: RunContext[Any]) -> None:
+        if self.run is not None and ctx.run_id is not None:
+            self.on_report(ctx.run_id, self.run.report())
+
+    def _input_arrived(self, kind: Any) -> None:
+        if self.run is not None and not self.run.is_over:
+            self.run.input_arrived(kind)
+
+    # ---------------------------------------------------------------- before every request
+
+    def prepare(self, ctx: RunContext[Any], request: ModelRequestContext) -> ModelRequestContext:
+        """Note what is asked for, and leave out of the request what must not reach the model."""
+        if self.run is None:
+            return request
+        settings: Mapping[str, Any] = request.model_settings or {}
+        adjust, self._adjust = self._adjust, None
+        if adjust is not None:
+            request.model_settings = settings = {**settings, **_settings_of(adjust)}  # type: ignore[typeddict-item]
+        limit = settings.get("max_tokens")
+        self._output_limit = limit if isinstance(limit, int) else None
+        self._output_tools = frozenset(tool.name for tool in request.model_request_parameters.output_tools)
+        self._streamed = request.streaming and says_why_it_stops(request.model)
+        if self.empty_is_answer is None:
+            self.empty_is_answer = accepts_nothing(ctx.agent)
+        shown = entries_of(request.messages)
+        result = self.run.project([entry for entry, _ in shown])
+        if result.changed:
+            request.messages = projected(request.messages, shown, result)
+        return request
+
+    # ---------------------------------------------------------------- one node
+
+    async def step(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
+        """Run one node of the graph; what is returned is the next one, or the end."""
+        if self.run is None:
+            return await handler(node)
+        if self._has_ended:
+            self._start_next(ctx)
+        before, self.in_node = self.in_node, True
+        try:
+            if isinstance(node, ModelRequestNode):
+                result = await self._request(ctx, node, handler)
+            elif isinstance(node, CallToolsNode):
+                result = await self._call_tools(ctx, node, handler)
+            else:
+                result = await handler(node)
+        finally:
+            self.in_node = before
+        self._has_ended = isinstance(result, End)
+        return result
+
+    async def _request(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
+        known = len(ctx.messages)
+        try:
+            result = await handler(node)
+        except Exception as error:
+            following = await self._request_failed(ctx, error, known)
+            if following is None:
+                raise
+            return following
+        if isinstance(result, CallToolsNode):
+            return await self._responded(ctx, result)
+        return result
+
+    async def _request_failed(self, ctx: RunContext[Any], error: Exception, known: int) -> Any:
+        """The node that goes on after a failed request; ``None``: the error is the caller's."""
+        assert self.run is not None
+        if not is_of_the_model(error):
+            return None
+        run, turn = self.run, failed_turn(error, _interrupted(ctx, known))
+        self._response = None
+        result = await run.turn_ended(turn, self._facts(ctx))
+        if not result.resume and result.end_run is None and not run.aborted:
+            result = await run.before_settle(self._facts(ctx))
+        if result.resume:
+            return await self._resume(ctx, turn, result)
+        goes_on = self.recovers and result.end_run is None and not run.aborted
+        if goes_on and pending_input(ctx) is not None:
+            # Raised now, the error would take what the user said meanwhile with it.
+            deliver_now(ctx)
+            return ModelRequestNode(resuming_request(left_out=True))
+        return None
+
+    async def _responded(self, ctx: RunContext[Any], node: Any) -> Any:
+        """Decide about a response before anything is done with it."""
+        assert self.run is not None
+        self._response = node.model_response
+        turn = turn_of(node.model_response, must_say_why=self._streamed)
+        self._called, self._not_to_run, self._end_run = None, frozenset(), None
+        if turn.executable_calls and not turn.unfinished:
+            self._called = turn
+            return node
+        result = await self.run.turn_ended(turn, self._facts(ctx, ended_on_purpose=self._is_answer(turn)))
+        if result.resume:
+            return await self._resume(ctx, turn, result)
+        self._end_run = result.end_run
+        if self.recovers and not turn.unfinished:
+            self._not_to_run = frozenset(call.id for call in turn.tool_calls)
+        return node
+
+    async def _call_tools(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
+        assert self.run is not None
+        if node.model_response is not self._response:
+            following = await self._from_history(ctx, node)
+            if following is not node:
+                return following
+        turn, self._called = self._called, None
+        try:
+            result = await handler(node)
+        except Exception as error:
+            if turn is not None:
+                await self._tool_failed(ctx, turn, error)
+            raise
+        end_run = self._end_run
+        if turn is not None:
+            ended = attrs.evolve(turn, results=_results(ctx, result))
+            boundary = await self.run.turn_ended(ended, self._facts(ctx))
+            end_run = boundary.end_run
+        if isinstance(result, End):
+            return await self._ending(ctx, node, result)
+        if end_run is not None and self.recovers:
+            raise exceptions.UsageLimitExceeded(end_run)
+        return result
+
+    async def _from_history(self, ctx: RunContext[Any], node: Any) -> Any:
+        """A response that this run did not ask for: its calls were left open, or answered by the caller."""
+        self._streamed = False
+        if node.tool_call_results is None:
+            return await self._responded(ctx, node)
+        self._response, self._called = node.model_response, turn_of(node.model_response)
+        return node
+
+    async def _tool_failed(self, ctx: RunContext[Any], turn: Turn, error: Exception) -> None:
+        """Nobody but the caller can go on after what a tool raised."""
+        assert self.run is not None
+        failure = Failure.from_exception(error, where="tool")
+        failed = attrs.evolve(turn, stop_reason=StopReason.ERROR, failure=failure)
+        result = await self.run.turn_ended(failed, self._facts(ctx))
+        if result.resume:
+            self.run.unscheduled("what a tool raised ends an agent run of pydantic-ai")
+
+    async def _ending(self, ctx: RunContext[Any], node: Any, end: Any) -> Any:
+        """The agent would settle."""
+        assert self.run is not None
+        turn = self.run.last_turn
+        if turn is None or self.run.aborted:
+            return end
+        on_purpose = _is_the_frameworks_own(node, end) or self._is_answer(turn)
+        result = await self.run.before_settle(self._facts(ctx, ended_on_purpose=on_purpose))
+        return await self._resume(ctx, turn, result) if result.resume else end
+
+    async def _resume(self, ctx: RunContext[Any], turn: Turn, result: BoundaryResult) -> Any:
+        self._adjust = result.adjust
+        left_out = turn.entry is not None and isinstance(result.edits.get(turn.entry), Omit)
+        said = result.proposal.resume
+        reason = "" if said is None else said.decision.reason
+        await ctx.emit(TurnResumed(reason=reason, left_out=left_out))
+        return ModelRequestNode(resuming_request(left_out=left_out))
+
+    # ---------------------------------------------------------------- truncated calls
+
+    def check_call(self, call: ToolCallPart) -> None:
+        """Raise where the response of this call was cut or filtered: the call may not be what it seems."""
+        if call.tool_call_id in self._not_to_run and self.recovers:
+            limit = "provider default" if self._output_limit is None else self._output_limit
+            raise exceptions.IncompleteToolCall(
+                f"The response that calls {call.tool_name!r} was cut (model token limit: {limit}): the call "
+                "may be incomplete and was not executed. Increase the `max_tokens` model setting, or "
+                "simplify the prompt to result in a shorter response that will fit within the limit."
+            )
+
+    # ---------------------------------------------------------------- facts
+
+    def _facts(self, ctx: RunContext[Any], *, ended_on_purpose: bool = False) -> HostFacts:
+        def lookup(ref: EntryRef) -> Entry | None:
+            return next((entry for entry, _ in entries_of(ctx.messages) if entry.ref == ref), None)
+
+        return HostFacts(
+            pending_input=pending_input(ctx),
+            output_limit=self._output_limit,
+            retry_follows=False,
+            ending_tools=self._output_tools,
+            ended_on_purpose=ended_on_purpose,
+            deadline=ctx.deadline,
+            lookup=lookup,
+        )
+
+    def _is_answer(self, turn: Turn) -> bool:
+        """Whether an empty turn is an answer that the output type allows."""
+        empty = turn.failure is None and turn.last_substantive is None
+        return empty and turn.stop_reason is StopReason.STOP and bool(self.empty_is_answer)
+
+
+def _interrupted(ctx: RunContext[Any], known: int) -> ModelResponse | None:
+    """What had come of a stream that broke, as the framework put it into the history."""
+    for message in reversed(ctx.messages[known:]):
+        if isinstance(message, ModelResponse):
+            return message if message.state == "interrupted" else None
+    return None
+
+
+def _results(ctx: RunContext[Any], result: Any) -> tuple[Any, ...]:
+    """The results of the calls: in the next request, or where the run ends in the history."""
+    request = ctx.messages[-1] if isinstance(result, End) else getattr(result, "request", None)
+    return () if request is None or isinstance(request, ModelResponse) else results_in(request)
+
+
+def _is_the_frameworks_own(node: Any, end: Any) -> bool:
+    """Whether the agent loop itself came to this end, by its output rules, and not another capability."""
+    return isinstance(getattr(node, "_next_node", end), End)
+
+
+def _settings_of(adjust: Adjust) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if adjust.max_output_tokens is not None:
+        settings["max_tokens"] = adjust.max_output_tokens
+    if adjust.reasoning_effort is not None:
+        settings["thinking"] = adjust.reasoning_effort.value
+    return settings
