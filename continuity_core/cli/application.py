@@ -30,6 +30,7 @@ COMMANDS = {
         "Say what an error is: cause, action, until when to wait, and why.",
     ),
     "serve": LazyCommand("continuity_core.cli.serve:serve", "Serve the chain to a host in another language."),
+    "pi": LazyCommand("continuity_core.cli.pi:pi", "Recover the runs of the Pi coding agent."),
     "plugins": LazyCommand(
         "continuity_core.cli.plugins:plugins",
         "Show every plugin in chain order, where it comes from, and what became of it.",
