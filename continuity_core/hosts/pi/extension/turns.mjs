@@ -20,7 +20,8 @@ export function turnOf(event, response) {
   const stopReason = STOP_REASONS[message.stopReason];
   return {
     stop_reason: stopReason ?? "stop",
-    unfinished: stopReason === undefined,
+    // Pending and deferred turns, and what a provider only paused, go on by themselves or not at all.
+    unfinished: stopReason === undefined || message.rawStopReason === "pause_turn",
     blocks: blocksOf(message),
     results: toolResults.map((result, index) => ({
       call_id: result.toolCallId,
@@ -58,10 +59,15 @@ function whole(value) {
   return Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
 
+/** Words by which a provider ends an answer that is none the worse for it: they are no error's code. */
+const HARMLESS = new Set(["stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "completed"]);
+
 function failureOf(message, response) {
   if (message.stopReason !== "error") return null;
+  const word = message.rawStopReason;
   return {
     message: message.errorMessage ?? "",
+    code: word && !HARMLESS.has(word) ? word : null,
     status: response?.status ?? null,
     headers: response?.headers ?? {},
   };
