@@ -549,6 +549,29 @@ async def test_observing_fails_where_requests_results_or_tools_differ() -> None:
 
 
 @pytest.mark.anyio
+async def test_observing_names_the_first_place_where_a_request_differs() -> None:
+    def asking(without: dict[str, Any], observed: dict[str, Any]) -> Prompt:
+        async def ask(session: BareSession, text: str) -> HostResult:
+            extra = without if session.play.continuity is None else observed
+            content = [{"type": "text", "text": text}, *extra.pop("parts", [])]
+            return HostResult(text=await session.ask({"role": "user", "content": content, **extra}))
+
+        return ask
+
+    async def reasons(without: dict[str, Any], observed_: dict[str, Any]) -> tuple[str, ...]:
+        return (await observed(asking(without, observed_))).reasons
+
+    more = {"type": "image_url", "image_url": {"url": "data:,"}}
+    assert await reasons({}, {"name": "x"}) == ("request.1: .messages[1].name: only observed",)
+    assert await reasons({"name": "x"}, {}) == ("request.1: .messages[1].name: only without",)
+    assert await reasons({}, {"parts": [more]}) == (
+        "request.1: .messages[1].content: 1 items without, 2 observed",
+    )
+    uuids = ("b0c0f0de-0000-4000-8000-000000000001", "b0c0f0de-0000-4000-8000-000000000002")
+    assert await reasons({"name": uuids[0]}, {"name": uuids[1]}) == ()
+
+
+@pytest.mark.anyio
 async def test_observing_fails_where_a_play_does_not_come_to_its_end_even_if_both_do_not() -> None:
     async def raises(session: BareSession, text: str) -> HostResult:
         raise KeyError("missing")

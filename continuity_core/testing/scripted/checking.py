@@ -60,26 +60,27 @@ def check_plugin(plugin: object, *, settings: Mapping[str, Any] | None = None) -
     where a hook of it raises or returns what it must not, or where its decisions are refused at the first
     turn of a run, and :class:`ConfigurationError` where it is not even registered.
     """
-    anyio.run(_check, plugin, settings or {})
-
-
-async def _check(plugin: object, settings: Mapping[str, Any]) -> None:
+    events = anyio.run(_events_of, () if isinstance(plugin, str) else (plugin,), settings or {})
     name = plugin if isinstance(plugin, str) else plugin_name(plugin)
-    added = () if isinstance(plugin, str) else (plugin,)
-    found: dict[str, list[str]] = {}
-    for what, script in _SCRIPTS.items():
-        played = await play_async(
-            [*script, *[_DONE] * _MANY], settings=settings, plugins=added, tools=[_tool("step")]
-        )
-        for event in played.events:
-            for problem in _problems(event):
-                if problem["plugin"] == name:
-                    turns = found.setdefault(_sentence(problem), [])
-                    turns += [what] if what not in turns else []
+    found: dict[str, dict[str, None]] = {}
+    for what, event in events:
+        for problem in _problems(event):
+            if problem["plugin"] == name:
+                found.setdefault(_sentence(problem), {})[what] = None
     if found:
         raise PluginCheckError(
             printable(f"{sentence} (at {', '.join(turns)})", 2000) for sentence, turns in found.items()
         )
+
+
+async def _events_of(plugins: tuple[object, ...], settings: Mapping[str, Any]) -> list[tuple[str, Event]]:
+    """Every event of every script, with what the script is about."""
+    events: list[tuple[str, Event]] = []
+    for what, script in _SCRIPTS.items():
+        turns = [*script, *[_DONE] * _MANY]
+        played = await play_async(turns, settings=settings, plugins=plugins, tools=[_tool("step")])
+        events += [(what, event) for event in played.events]
+    return events
 
 
 def _problems(event: Event) -> Iterable[Mapping[str, Any]]:
