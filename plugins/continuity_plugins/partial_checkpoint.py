@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 import attrs
@@ -28,6 +29,8 @@ _HEADER = (
     "[Checkpoint: your output was interrupted. The readable parts so far are quoted below, one JSON string a "
     "line; interrupted tool calls were not executed. Go on with the task from here.]"
 )
+# What JSON itself leaves as it is: line separators and control characters beyond ASCII, lone surrogates.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _QUOTED_CAUSES = (CauseKind.LENGTH, CauseKind.TRANSIENT)
 
 
@@ -72,7 +75,7 @@ class PartialCheckpoint:
         text = boundary.turn.text
         if proposal.resume is None or boundary.cause.kind not in _QUOTED_CAUSES or not text.strip():
             return None
-        parts = [*_parts_of(boundary.run.injected), json.dumps(text, ensure_ascii=False)]
+        parts = [*_parts_of(boundary.run.injected), _quoted(text)]
         return [Inject(_merged(list(dict.fromkeys(parts)), self.options.max_characters))]
 
 
@@ -97,6 +100,11 @@ def _merged(parts: Sequence[str], limit: int) -> str:
 def _end_of(quoted: str, room: int) -> str:
     text = json.loads(quoted)
     tail = text[-room:]
-    while len(json.dumps("… " + tail, ensure_ascii=False)) > room:
+    while len(_quoted("… " + tail)) > room:
         tail = tail[max(1, len(tail) // 20) :]
-    return json.dumps("… " + tail, ensure_ascii=False)
+    return _quoted("… " + tail)
+
+
+def _quoted(text: str) -> str:
+    """JSON of the text on one line, in characters that every client can send: no half of a surrogate pair."""
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
