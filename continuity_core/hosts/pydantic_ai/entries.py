@@ -197,9 +197,7 @@ def _kept_parts(
             yield part
 
 
-def _injections(
-    result: ProjectionResult, places: Mapping[EntryRef, Place]
-) -> dict[int, list[ModelRequest]]:
+def _injections(result: ProjectionResult, places: Mapping[EntryRef, Place]) -> dict[int, list[ModelRequest]]:
     """Injected texts as requests of their own, by the message after which they stand."""
     found: dict[int, list[ModelRequest]] = {}
     last = -1

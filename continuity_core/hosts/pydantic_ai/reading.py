@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 import attrs
+from pydantic import ValidationError
 from pydantic_ai import exceptions
 from pydantic_ai.messages import (
     CompactionPart,
@@ -154,9 +155,23 @@ def failed_turn(error: Exception, partial: ModelResponse | None) -> Turn:
 def failure_of(error: Exception) -> Failure:
     """What is known of a failed model call; of several models' the one that another turn can help most."""
     if not isinstance(error, exceptions.FallbackExceptionGroup):
-        return Failure.from_exception(error)
+        return Failure.from_exception(_of_the_client(error))
     failures = [failure_of(inner) for inner in _leaves(error)]
     return min(failures, key=lambda failure: _HOPE.get(classify(failure).kind, 5))
+
+
+def _of_the_client(error: Exception) -> Exception:
+    """What the provider's client raised, where the framework's error is made of it.
+
+    The framework words every HTTP error around the body, and every response that it cannot read as a
+    validation error, as if the request had been wrong.
+    """
+    cause = error.__cause__
+    if isinstance(error, exceptions.ModelAPIError) and isinstance(cause, Exception):
+        return cause
+    if isinstance(error, exceptions.UnexpectedModelBehavior) and isinstance(cause, ValidationError):
+        return exceptions.UnexpectedModelBehavior(error.message.partition(":")[0], error.body)
+    return error
 
 
 def _leaves(group: ExceptionGroup[Exception]) -> Sequence[Exception]:
