@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 
 from continuity_core.engine.budgets import NO_PARENT, Allowance, left_of_ceilings
 from continuity_core.engine.chain import SlowCall
 from continuity_core.engine.classify import Verdict
-from continuity_core.engine.clock import Clock, Deadline
-from continuity_core.engine.decide import Decided
+from continuity_core.engine.clock import Clock
 from continuity_core.engine.engine import Engine
 from continuity_core.engine.explain import boundary_details
 from continuity_core.engine.hold import HoldOutcome
+from continuity_core.engine.outcome import outcome_of, result_of, settled_as
 from continuity_core.engine.project import ProjectionResult, anchored, project, without_artefacts
 from continuity_core.engine.recorder import LOG, Recorder
-from continuity_core.engine.results import NOTHING, BoundaryResult
+from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.session import Session
 from continuity_core.engine.settings import Incomplete
 from continuity_core.engine.state import NOT_HELD, HeldWait, Outcome, RunState
-from continuity_core.engine.waker import Waker
+from continuity_core.engine.waits import HoldRequest, Waits
 from continuity_core.model.boundary import Boundary, Mode, Point
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import JSONValue, Omit
@@ -34,13 +34,10 @@ from continuity_core.model.host_facts import HostFacts, InputKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.masking import shown
 from continuity_core.model.proposal import EMPTY_PROPOSAL, PluginFault, Proposal
-from continuity_core.model.report import RecordedWait, Report, RunOutcome
+from continuity_core.model.report import Report, RunOutcome
 from continuity_core.model.turn import Turn
 
 NO_FACTS = HostFacts()
-
-_INCOMPLETE = frozenset({CauseKind.LENGTH, CauseKind.EMPTY})
-_WHOLE = frozenset({CauseKind.FINAL, CauseKind.TOOL_CALLS})
 
 
 class RunError(RuntimeError):
@@ -63,15 +60,8 @@ class Owner(Protocol):
         ...
 
 
-@attrs.frozen(kw_only=True)
-class HoldRequest:
-    """A wait that the async or sync run is to hold."""
-
-    deadline: Deadline
-    waker: Waker
-
-
-Steps = Generator[HoldRequest, HoldOutcome, BoundaryResult]
+Steps: TypeAlias = Generator[HoldRequest, HoldOutcome, BoundaryResult]
+"""A boundary without its way of waiting: it yields what is to be held and is sent how that went."""
 
 
 class BaseRun:
@@ -100,7 +90,7 @@ class BaseRun:
         )
         """All that decides about this run, as one immutable value; ``state.to_json()`` saves it."""
         self._recorder = Recorder(session=session.id, run=self.state.run, on_event=owner.on_event)
-        self._waits: list[RecordedWait] = []
+        self._waits = Waits(clock=owner.clock, run=self.state.run, emit=self._emit)
         self._turn: Turn | None = None
         self._verdict: Verdict | None = None
         self._host = NO_FACTS
@@ -111,8 +101,6 @@ class BaseRun:
         self._aborted = False
         self._outcome = RunOutcome.RUNNING
         self._busy = False
-        self._waker: Waker | None = None
-        self._waiting: RecordedWait | None = None
         if parent is not None:
             parent._children.append(self)
         self._emit(
@@ -171,14 +159,14 @@ class BaseRun:
             turns=state.turns,
             requests=state.requests,
             resumes=state.resumes,
-            waits=tuple(self._waits),
+            waits=tuple(self._waits.ended),
             held_seconds=state.held,
             events=tuple(self._recorder.events),
         )
 
     def status(self) -> Mapping[str, JSONValue]:
         """The state of affairs in a few JSON values: mode, outcome, budgets, and the wait that is held."""
-        settings, waiting = self._owner.engine.settings, self._waiting
+        settings, waiting = self._owner.engine.settings, self._waits.waiting
         return {
             "run": self.id,
             "session": self.session,
@@ -207,7 +195,7 @@ class BaseRun:
 
         May be called from any thread; twice is once.
         """
-        if self._aborted or self._outcome is not RunOutcome.RUNNING:
+        if self.is_over:
             return
         self._aborted = True
         self.interrupt("abort")
@@ -226,9 +214,7 @@ class BaseRun:
 
     def interrupt(self, reason: str) -> None:
         """End the wait that is held, if one is; ``reason`` stands in the report."""
-        waker = self._waker
-        if waker is not None:
-            waker.wake(reason)
+        self._waits.wake(reason)
 
     def switched(self, reason: str) -> None:
         """Recovery, or a part of it, was switched on or off: a wait that is held ends."""
@@ -302,19 +288,8 @@ class BaseRun:
         return report
 
     def _settled_as(self) -> RunOutcome:
-        if self._aborted or self.cause is CauseKind.CANCELLED:
-            return RunOutcome.ABORTED
-        if self.cause is None or self.cause in _WHOLE:
-            return RunOutcome.COMPLETED
-        return (
-            RunOutcome.INCOMPLETE
-            if self.cause in _INCOMPLETE and self._failure is None
-            else RunOutcome.FAILED
-        )
-
-    @property
-    def _failure(self) -> object:
-        return None if self._turn is None else self._turn.failure
+        failed = self._turn is not None and self._turn.failure is not None
+        return settled_as(self.cause, aborted=self._aborted, failed=failed)
 
     def _settled_details(self) -> dict[str, JSONValue]:
         report = attrs.evolve(self.report(), events=())
@@ -365,72 +340,23 @@ class BaseRun:
         held = NOT_HELD
         ended_by: str | None = "abort" if self._aborted else None
         if decided.proposal.hold_seconds > 0 and ended_by is None:
-            held, ended_by = yield from self._hold(decided, clock)
+            held, ended_by = yield from self._waits.hold(decided.proposal, is_aborted=lambda: self._aborted)
         elif decided.proposal.wait is not None and decided.proposal.resume is not None:
             held = HeldWait(completed=True)
-        proposal, outcome = self._outcome_of(decided.proposal, ended_by)
+        if self._aborted:
+            ended_by = "abort"
+        elif ended_by is None and self.mode is not Mode.ON:
+            ended_by = "off"
+        elif ended_by is None and self._input is not None and decided.proposal.resume is not None:
+            ended_by = "input"
+        proposal, outcome = outcome_of(decided.proposal, ended_by)
         uncharged = self.state
         self._become(engine.apply(self.state, proposal, outcome, held), charge_parents=True)
-        result = _result(proposal, outcome)
+        result = result_of(proposal, outcome)
         if result.resume:
             self._scheduled = (engine, uncharged, proposal, held)
         self._conclude(boundary, proposal, result, held, before, engine)
         return result
-
-    def _hold(
-        self, decided: Decided, clock: Clock
-    ) -> Generator[HoldRequest, HoldOutcome, tuple[HeldWait, str | None]]:
-        proposal = decided.proposal
-        seconds = proposal.hold_seconds
-        why = "" if proposal.wait is None else shown(proposal.wait.decision.why)
-        until = proposal.hold_until
-        deadline = Deadline.after(seconds) if until is None else Deadline.at(until)
-        start = clock.now()
-        self._waiting = RecordedWait(seconds=seconds, why=why, started_at=start, held=0.0)
-        self._waker = waker = Waker()
-        if self._aborted:
-            waker.wake("abort")
-        self._log_wait(seconds, deadline.length(start), why)
-        number = len(self._waits) + 1
-        self._emit(EventKind.WAIT_STARTED, {"number": number, "seconds": seconds, "why": why})
-        outcome = HoldOutcome(held_seconds=0.0, ended_by="cancelled")
-        try:
-            outcome = yield HoldRequest(deadline=deadline, waker=waker)
-        finally:
-            self._waker = None
-            ended = attrs.evolve(self._waiting, held=outcome.held_seconds, ended_by=outcome.ended_by)
-            self._waiting = None
-            self._waits.append(ended)
-            self._emit(
-                EventKind.WAIT_ENDED,
-                {
-                    "number": number,
-                    "seconds": seconds,
-                    "held_seconds": outcome.held_seconds,
-                    "ended_by": outcome.ended_by,
-                },
-            )
-        return HeldWait(seconds=outcome.held_seconds, completed=outcome.ended_by is None), outcome.ended_by
-
-    def _outcome_of(self, proposal: Proposal, ended_by: str | None) -> tuple[Proposal, Outcome]:
-        if ended_by is None and self.mode is not Mode.ON:
-            ended_by = "off"
-        if self._aborted:
-            ended_by = "abort"
-        if proposal is EMPTY_PROPOSAL:
-            return proposal, Outcome.NONE
-        if ended_by is None and self._input is not None and proposal.resume is not None:
-            ended_by = "input"
-        if ended_by == "input":
-            why = "new user input arrived"
-            return attrs.evolve(proposal, resume=None, no_resume=why, superseded=True), Outcome.SUPERSEDED
-        if ended_by is not None:
-            return attrs.evolve(proposal, resume=None, no_resume=f"ended by {ended_by}"), Outcome.CANCELLED
-        if proposal.superseded:
-            return proposal, Outcome.SUPERSEDED
-        if proposal.resume is None:
-            return proposal, Outcome.REFUSED if proposal.no_resume is not None else Outcome.NONE
-        return proposal, Outcome.DEFERRED if proposal.resume_at_settle else Outcome.SCHEDULED
 
     def _conclude(
         self,
@@ -523,16 +449,6 @@ class BaseRun:
             lambda plugin: engine.view(self.state, plugin, self._owner.clock.now()),
         )
 
-    def _log_wait(self, seconds: float, length: float, why: str) -> None:
-        end = (self._owner.clock.now() + timedelta(seconds=length)).astimezone()
-        LOG.warning(
-            "run %s waits %.0f s, until %s (%s); run.abort(), continuity.disable() or new input ends it",
-            self.id,
-            seconds,
-            end.strftime("%Y-%m-%d %H:%M:%S %Z"),
-            why,
-        )
-
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -550,20 +466,3 @@ class BaseRun:
     def is_left_out(self, entry: EntryRef) -> bool:
         """Whether the session already leaves this entry out."""
         return isinstance(self.state.session.edits.get(entry), Omit)
-
-
-def _result(proposal: Proposal, outcome: Outcome) -> BoundaryResult:
-    if proposal is EMPTY_PROPOSAL and outcome is Outcome.NONE:
-        return NOTHING
-    halt = proposal.halt
-    end_run = halt.decision.reason if halt is not None and halt.decision.end_run else None
-    if outcome is not Outcome.SCHEDULED:
-        return BoundaryResult(outcome=outcome, proposal=proposal, end_run=end_run)
-    return BoundaryResult(
-        resume=True,
-        edits={ref: said.decision for ref, said in proposal.edits.items()},
-        adjust=None if proposal.adjust is None else proposal.adjust.decision,
-        end_run=end_run,
-        outcome=outcome,
-        proposal=proposal,
-    )
