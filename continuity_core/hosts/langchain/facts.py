@@ -1,0 +1,72 @@
+"""What a request of LangChain says of itself, and how it is changed for one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain.agents.middleware import ModelRequest
+from langchain_core.exceptions import (
+    ContextOverflowError,
+    ModelAuthenticationError,
+    ModelPermissionDeniedError,
+    ModelRefusalError,
+)
+
+from continuity_core.model.cause import Cause, CauseKind
+from continuity_core.model.decisions import Adjust
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
+"""Names of the output limit: OpenAI and Anthropic, OpenAI's older one, Google, Ollama."""
+_EFFORT = "reasoning_effort"
+_VERDICTS: Mapping[type[BaseException], CauseKind] = {
+    ContextOverflowError: CauseKind.CONTEXT_OVERFLOW,
+    ModelAuthenticationError: CauseKind.PERMANENT,
+    ModelPermissionDeniedError: CauseKind.PERMANENT,
+    ModelRefusalError: CauseKind.PERMANENT,
+}
+
+
+def output_limit_of(request: ModelRequest[Any]) -> int | None:
+    """The output tokens that the request asks for."""
+    for source in (request.model_settings.get, lambda name: getattr(request.model, name, None)):
+        for name in _LIMITS:
+            limit = source(name)
+            if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+                return limit
+    return None
+
+
+def adjusted(request: ModelRequest[Any], adjust: Adjust | None) -> ModelRequest[Any]:
+    """The request with other settings, as far as its model knows them."""
+    if adjust is None:
+        return request
+    changes: dict[str, Any] = {}
+    if adjust.max_output_tokens is not None:
+        name = _name_of_limit(request)
+        if name is not None:
+            changes[name] = adjust.max_output_tokens
+    if adjust.reasoning_effort is not None and hasattr(request.model, _EFFORT):
+        changes[_EFFORT] = adjust.reasoning_effort.value
+    if not changes:
+        return request
+    return request.override(model_settings={**request.model_settings, **changes})
+
+
+def _name_of_limit(request: ModelRequest[Any]) -> str | None:
+    given = [name for name in _LIMITS if name in request.model_settings]
+    return next((name for name in (*given, *_LIMITS) if name in given or hasattr(request.model, name)), None)
+
+
+def direct_tools_of(request: ModelRequest[Any]) -> frozenset[str]:
+    """The tools whose result is the run's."""
+    return frozenset(tool.name for tool in request.tools if getattr(tool, "return_direct", False) is True)
+
+
+def verdict_of(error: BaseException) -> Cause | None:
+    """LangChain's own classification, where it says more than that something failed."""
+    for kind, cause in _VERDICTS.items():
+        if isinstance(error, kind):
+            why = f"LangChain calls it {type(error).__mro__[0].__name__}."
+            return Cause(kind=cause, why=why, rule=f"langchain.{kind.__name__}")
+    return None
