@@ -11,6 +11,7 @@ import attrs
 from continuity_core.errors.durations import Duration, read_duration
 from continuity_core.errors.instants import Instant, read_instant
 from continuity_core.errors.matching import FoldedText, IndexEntry, WordIndex
+from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS
 from continuity_core.errors.tables.cues import (
     CLIENT_NOTICES,
     FILLERS,
@@ -20,6 +21,7 @@ from continuity_core.errors.tables.cues import (
     TRAILING,
     WINDOWS,
 )
+from continuity_core.errors.tables.units import NUMBER_WORDS
 from continuity_core.model.cause import Guidance
 
 _GAP = re.compile(r"[\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12}")
@@ -28,6 +30,9 @@ _ENDING = re.compile(r"[-_]?[^\W\d_]{0,12}")
 _PREVIOUS_WORD = re.compile(r"([\w']{1,16})[^\w']{0,4}$")
 _NUMBER_START = re.compile(r"(?<![\d.,:])\d|(?<!\w)p(?=t?\d)")
 _ATTEMPT = re.compile(r"[^\w]{0,8}\(?(?:attempt|retry|try) #?\d")
+_ISO_DURATION = re.compile(r"p(?=t?\d)")
+_VALUE_WORDS = frozenset({*NUMBER_WORDS, *MONTHS, *WEEKDAYS, *DAY_WORDS, *CLOCK_WORDS})
+"""Words with which a duration or an instant can begin."""
 _NEGATIVE = re.compile(r"[\s:=(]-\d")
 _FILLER_LIMIT = 7
 _TRAILING_WINDOW = 48
@@ -118,10 +123,11 @@ class _Reader:
                 position = gap.end()
                 if _NEGATIVE.match(text, position - 2):
                     return None
-            found = self._value_at(start, position, hedged, window)
-            if found is not None:
-                return found
             word = _WORD.match(text, position)
+            if word is None or word.group() in _VALUE_WORDS or _ISO_DURATION.match(text, position):
+                found = self._value_at(start, position, hedged, window)
+                if found is not None:
+                    return found
             if word is None:
                 return None
             name = word.group()

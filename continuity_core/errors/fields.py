@@ -35,7 +35,10 @@ VALUE_LIMIT = 4096
 """Characters that are kept of one value."""
 
 _QUOTED_NAME = re.compile(r"(\\{0,8}[\"'])([\w.@/ -]{1,64})\1\s{0,32}:\s{0,32}")
-_BARE_NAME = re.compile(r"(?<![\w.\"'-])([a-zA-Z][\w-]{1,48})\s{0,2}[:=]\s{0,2}(?=[\w\"'\\+-])")
+_MARK = re.compile(r"[:=]\s{0,2}(?=[\w\"'\\+-])")
+_MARK_LIMIT = 4 * FIELD_LIMIT
+_NAME_LENGTH = 52
+_NAME_BEFORE = re.compile(r"(?<![\w.\"'-])([a-zA-Z][\w-]{1,48})\s{0,2}$")
 _SCALAR = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?![\w.:-]{0,64}\w)|[\w+][\w.:+-]{0,127}")
 _QUOTE = re.compile(r"\\{0,8}[\"']")
 _NAME_NOISE = re.compile(r"[^a-z0-9]")
@@ -99,11 +102,11 @@ def _loose(text: str, depth: int) -> Iterator[Field]:
             yield field
             if isinstance(field.value, str) and "{" in field.value and depth < NESTING_LIMIT:
                 yield from _harvest(field.value, depth + 1)
-    if "=" in text or ":" in text:
-        for match in _BARE_NAME.finditer(text):
-            value = _value_at(text, match.end())
-            if not isinstance(value, _Structure):
-                yield Field(plain_name(match.group(1)), value, depth)
+    for mark in itertools.islice(_MARK.finditer(text), _MARK_LIMIT):
+        name = _NAME_BEFORE.search(text, max(0, mark.start() - _NAME_LENGTH), mark.start())
+        value = _value_at(text, mark.end()) if name is not None else _STRUCTURE
+        if name is not None and not isinstance(value, _Structure):
+            yield Field(plain_name(name.group(1)), value, depth)
 
 
 class _Structure:

@@ -13,7 +13,7 @@ _TAG = re.compile(r"<[a-z/!][^<>]{0,2048}>", re.IGNORECASE)
 _INVISIBLE_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2048}", re.IGNORECASE)
 _ESCAPED_SPACE = re.compile(r"\\{1,8}[nrt]")
-_ESCAPED_QUOTE = re.compile(r"\\{1,8}([\"'/])")
+_ESCAPED_QUOTE = re.compile(r"\\{1,8}(?=[\"'/])")
 _ESCAPED_CHARACTER = re.compile(r"\\{1,8}u([0-9a-fA-F]{4})")
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
 
@@ -41,7 +41,7 @@ def unescape(text: str) -> str:
         return text
     text = _ESCAPED_CHARACTER.sub(lambda match: chr(int(match.group(1), 16)), text)
     text = _ESCAPED_SPACE.sub(" ", text)
-    return _ESCAPED_QUOTE.sub(r"\1", text)
+    return _ESCAPED_QUOTE.sub("", text)
 
 
 def without_urls(text: str) -> str:
