@@ -56,7 +56,9 @@ def uninstall_command(project: bool) -> None:
 
 
 @pi.command("doctor")
-@click.option("--pi", "program", metavar="FILE", help="Pi's executable or cli.js, where it is not on the path.")
+@click.option(
+    "--pi", "program", metavar="FILE", help="Pi's executable or cli.js, where it is not on the path."
+)
 def doctor_command(program: str | None) -> int:
     """Look at Node, Pi and the extension, and let Pi recover once against a provider on loopback.
 

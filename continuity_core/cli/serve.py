@@ -8,7 +8,9 @@ from continuity_core.cli.output import UserError
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, help="Speak JSON-RPC 2.0 on standard input and output, one message a line.")
+@click.option(
+    "--stdio", is_flag=True, help="Speak JSON-RPC 2.0 on standard input and output, one message a line."
+)
 def serve(stdio: bool) -> None:
     """Serve the chain to a host in another language.
 

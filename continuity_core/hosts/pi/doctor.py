@@ -34,7 +34,10 @@ class Finding:
 def examine(pi: str | None = None, project: Path | None = None) -> Iterator[Finding]:
     """Look at everything, one finding after the other; the self-test comes last and takes a few seconds."""
     yield Finding("python", True, f"{sys.executable} ({sys.version.split()[0]})")
-    for what, place in (("installed for you", place_of(None)), ("installed here", place_of(project or Path.cwd()))):
+    for what, place in (
+        ("installed for you", place_of(None)),
+        ("installed here", place_of(project or Path.cwd())),
+    ):
         yield _look_at_place(what, place)
     try:
         program = find_pi(pi)
@@ -90,7 +93,10 @@ def self_test(program: PiProgram) -> str:
     from continuity_core.testing.fault_server import FaultServer
 
     script = [{"text": "half an answer", "stop": "length"}, {"text": "whole again"}]
-    with FaultServer.in_thread(script) as server, tempfile.TemporaryDirectory(prefix="continuity-pi-") as name:
+    with (
+        FaultServer.in_thread(script) as server,
+        tempfile.TemporaryDirectory(prefix="continuity-pi-") as name,
+    ):
         folder = Path(name)
         model = {"id": "scripted", "maxTokens": 64, "contextWindow": 200_000}
         provider = {

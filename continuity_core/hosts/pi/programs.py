@@ -52,11 +52,15 @@ def find_pi(named: str | None = None, environment: Mapping[str, str] = os.enviro
 
     Raises :class:`NotFoundError`.
     """
-    found = named or environment.get(CLI_VARIABLE) or shutil.which("pi") or next(_in_node_modules(Path.cwd()), None)
+    found = (
+        named
+        or environment.get(CLI_VARIABLE)
+        or shutil.which("pi")
+        or next(_in_node_modules(Path.cwd()), None)
+    )
     if found is None:
-        raise NotFoundError(
-            f"Pi is not here: npm install -g --ignore-scripts {PACKAGE}, or name its cli.js in {CLI_VARIABLE}"
-        )
+        install = f"npm install -g --ignore-scripts {PACKAGE}"
+        raise NotFoundError(f"Pi is not here: {install}, or name its cli.js in {CLI_VARIABLE}")
     path = Path(found).resolve()
     if not path.exists():
         raise NotFoundError(f"{found} does not exist")
@@ -87,7 +91,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def find_node() -> str:
-    """A Node that is new enough: the path's, else that of the Python package. Raises :class:`NotFoundError`."""
+    """A Node that is new enough: the path's, else the Python package's. Raises :class:`NotFoundError`."""
     seen = []
     for node in (shutil.which("node"), _packaged_node()):
         if node is None:
@@ -106,7 +110,9 @@ def find_node() -> str:
 def node_version(node: str) -> tuple[int, ...] | None:
     """The version that a Node states; ``None`` where it states none."""
     try:
-        told = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=True)
+        told = subprocess.run(
+            [node, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     found = re.match(r"v(\d+)\.(\d+)\.(\d+)", told.stdout.strip())

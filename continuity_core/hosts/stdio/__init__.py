@@ -1,4 +1,4 @@
-"""Hosts in other languages: the chain served over newline-delimited JSON-RPC 2.0 on standard input and output.
+"""Hosts in other languages: the chain served over JSON-RPC 2.0 on standard input and output.
 
 Internal until a second host uses it: method names and fields may change with :data:`PROTOCOL_VERSION`.
 """

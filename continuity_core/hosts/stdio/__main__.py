@@ -1,4 +1,4 @@
-"""``python -P -m continuity_core.hosts.stdio`` is ``continuity serve --stdio`` without the command line's packages."""
+"""``continuity serve --stdio`` without the packages of the command line."""
 
 from continuity_core.hosts.stdio.serving import serve_stdio
 

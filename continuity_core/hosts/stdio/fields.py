@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @attrs.frozen
 class Fields:
-    """An object among the parameters. Keys that are not asked for are ignored: newer clients may send them."""
+    """An object among the parameters. Other keys are ignored: newer clients may send them."""
 
     values: Mapping[str, Any]
     where: str = "params"
@@ -23,17 +23,20 @@ class Fields:
     def text(self, key: str, default: str | None = None) -> str:
         """A text; required where there is no default."""
         value = self.values.get(key, default)
-        return value if isinstance(value, str) else self._wrong(key, "a text")
+        if not isinstance(value, str):
+            raise self._wrong(key, "a text")
+        return value
 
     def optional_text(self, key: str) -> str | None:
         """A text, or ``None``."""
-        value = self.values.get(key)
-        return value if value is None or isinstance(value, str) else self._wrong(key, "a text or null")
+        return None if self.values.get(key) is None else self.text(key)
 
     def word(self, key: str, words: Sequence[str]) -> str:
         """One of these words."""
         value = self.values.get(key)
-        return value if isinstance(value, str) and value in words else self._wrong(key, " or ".join(words))
+        if not isinstance(value, str) or value not in words:
+            raise self._wrong(key, " or ".join(words))
+        return value
 
     def optional_word(self, key: str, words: Sequence[str]) -> str | None:
         """One of these words, or ``None``."""
@@ -42,7 +45,9 @@ class Fields:
     def yes(self, key: str) -> bool:
         """True or false; false by default."""
         value = self.values.get(key, False)
-        return value if isinstance(value, bool) else self._wrong(key, "true or false")
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
 
     def optional_yes(self, key: str) -> bool | None:
         """True, false, or ``None``."""
@@ -52,7 +57,7 @@ class Fields:
         """A whole number >= 0; required where there is no default."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            return self._wrong(key, "a whole number >= 0")
+            raise self._wrong(key, "a whole number >= 0")
         return value
 
     def optional_count(self, key: str) -> int | None:
@@ -61,22 +66,26 @@ class Fields:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty by default."""
-        value = self.values.get(key, ())
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            return self._wrong(key, "a list of texts")
-        return tuple(value) if all(isinstance(item, str) for item in value) else self._wrong(key, "a list of texts")
+        value = self._list(key)
+        if not all(isinstance(item, str) for item in value):
+            raise self._wrong(key, "a list of texts")
+        return tuple(value)
 
     def pairs(self, key: str) -> Mapping[str, str]:
         """An object of texts; empty by default."""
-        value = self.values.get(key) or {}
-        if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
-            return self._wrong(key, "an object of texts")
+        value = self.mapping(key)
+        if not all(isinstance(item, str) for item in value.values()):
+            raise self._wrong(key, "an object of texts")
         return value
 
     def mapping(self, key: str) -> Mapping[str, Any]:
         """An object; empty by default."""
-        value = self.values.get(key) or {}
-        return value if isinstance(value, Mapping) else self._wrong(key, "an object")
+        value = self.values.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self._wrong(key, "an object")
+        return value
 
     def instant(self, key: str) -> datetime | None:
         """An ISO 8601 instant with a zone, or ``None``."""
@@ -86,15 +95,16 @@ class Fields:
         try:
             instant = datetime.fromisoformat(value)
         except ValueError:
-            instant = datetime.min
-        return instant if instant.tzinfo is not None else self._wrong(key, "an ISO 8601 instant with a zone")
+            instant = None
+        if instant is None or instant.tzinfo is None:
+            raise self._wrong(key, "an ISO 8601 instant with a zone")
+        return instant
 
     def object(self, key: str) -> Fields:
         """A required object."""
-        value = self.values.get(key)
-        if not isinstance(value, Mapping):
-            return self._wrong(key, "an object")
-        return Fields(value, f"{self.where}.{key}")
+        if self.values.get(key) is None:
+            raise self._wrong(key, "an object")
+        return Fields(self.mapping(key), f"{self.where}.{key}")
 
     def optional_object(self, key: str) -> Fields | None:
         """An object, or ``None``."""
@@ -102,15 +112,20 @@ class Fields:
 
     def each(self, key: str, read: Callable[[Fields], T]) -> tuple[T, ...]:
         """A list of objects, each read by ``read``; empty by default."""
-        value = self.values.get(key, ())
-        if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            return self._wrong(key, "a list of objects")
         found = []
-        for number, item in enumerate(value):
-            if not isinstance(item, Mapping):
-                return self._wrong(f"{key}[{number}]", "an object")
+        for number, item in enumerate(self._list(key)):
+            if not isinstance(item, dict):
+                raise self._wrong(f"{key}[{number}]", "an object")
             found.append(read(Fields(item, f"{self.where}.{key}[{number}]")))
         return tuple(found)
 
-    def _wrong(self, key: str, meant: str) -> Any:
-        raise RpcError(Code.INVALID_PARAMS, f"{self.where}.{key} must be {meant}")
+    def _list(self, key: str) -> Sequence[Any]:
+        value = self.values.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            raise self._wrong(key, "a list")
+        return value
+
+    def _wrong(self, key: str, meant: str) -> RpcError:
+        return RpcError(Code.INVALID_PARAMS, f"{self.where}.{key} must be {meant}")

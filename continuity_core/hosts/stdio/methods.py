@@ -203,7 +203,9 @@ class Methods:
     def _session(self, fields: Fields) -> HostedSession:
         name = fields.text("session")
         if name not in self._sessions:
-            raise RpcError(Code.NO_SUCH_SESSION, f"session {name[:100]!r} is not open: send session/open first")
+            raise RpcError(
+                Code.NO_SUCH_SESSION, f"session {name[:100]!r} is not open: send session/open first"
+            )
         return self._sessions[name]
 
     # ---------------------------------------------------------------- runs

@@ -41,7 +41,9 @@ def _block_of(fields: Fields) -> Block:
 _BLOCKS: Mapping[str, Callable[[Fields], Block]] = {
     "text": lambda fields: Text(fields.text("text")),
     "reasoning": lambda fields: Reasoning(fields.text("text", ""), fields.yes("redacted")),
-    "tool_call": lambda fields: ToolCall(fields.text("id"), fields.text("name"), fields.text("arguments", "")),
+    "tool_call": lambda fields: ToolCall(
+        fields.text("id"), fields.text("name"), fields.text("arguments", "")
+    ),
 }
 
 

@@ -164,5 +164,5 @@ class Server:
 
 
 def _internal(call: Call, error: Exception) -> RpcError:
-    LOG.exception("%s failed", call.method)
+    LOG.error("%s failed", call.method, exc_info=error)
     return RpcError(Code.INTERNAL_ERROR, f"{type(error).__name__}: {error}")

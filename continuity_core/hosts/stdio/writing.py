@@ -55,7 +55,7 @@ def _adjust_json(adjust: Adjust) -> JSONValue:
 
 
 def projection_json(result: ProjectionResult) -> JSONValue:
-    """What the client leaves out, shows otherwise, and adds; empty lists where it sends its history as it is."""
+    """What the client leaves out, shows otherwise, and adds; empty lists where nothing changes."""
     if not result.changed:
         return {"omit": [], "replace": [], "inject": []}
     inject = []

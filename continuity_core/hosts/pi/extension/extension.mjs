@@ -25,6 +25,8 @@ const RESYNC = -32004;
 const EVENTS = ["wait_started", "wait_ended", "plugin_fault"];
 /** Other extensions name their tools that end a run on purpose on Pi's event bus. */
 const ENDING_TOOLS = "continuity:ending-tools";
+/** Installed and named on the command line, too: the first one that Pi starts serves the session. */
+const SERVED = "continuity:served";
 
 /**
  * @param {object} options
@@ -64,7 +66,10 @@ class Extension {
     registerFlags(pi);
     new Commands(this).register();
     pi.events?.on?.(ENDING_TOOLS, (names) => [names].flat().forEach((name) => this.endingTools.add(String(name))));
-    pi.on("session_start", (_event, ctx) => this.open(ctx));
+    pi.events?.on?.(SERVED, (server) => {
+      this.served = server !== this;
+    });
+    pi.on("session_start", (_event, ctx) => this.start(ctx));
     pi.on("session_shutdown", () => this.close());
     pi.on("before_agent_start", (event) => this.startRun(event.messageType === "custom"));
     pi.on("message_start", (event) => this.messageStarted(event.message));
@@ -77,6 +82,12 @@ class Extension {
   }
 
   // ---------------------------------------------------------------- the session and its child
+
+  start(ctx) {
+    if (this.served) return;
+    this.pi.events?.emit?.(SERVED, this);
+    this.open(ctx);
+  }
 
   open(ctx) {
     this.close();

@@ -25,7 +25,7 @@ from continuity_core.testing.conformance.hosts.pi.process import PiProcess
 from continuity_core.testing.conformance.registry import HostError
 
 CANNOT = {
-    Feature.WHOLE_RESPONSES: "Pi asks for every response as a stream: its adapters set stream in each request",
+    Feature.WHOLE_RESPONSES: "Pi asks for every response as a stream: its adapters send stream: true",
 }
 """What Pi cannot do, and the evidence."""
 
@@ -38,7 +38,7 @@ _Key: TypeAlias = tuple[str, int, float | None, bool]
 
 
 class PiHost:
-    """Plays scenarios on ``pi --mode rpc``. A process serves plays of one kind; each play has a session of its own.
+    """Plays scenarios on ``pi --mode rpc``: a process for plays of one kind, a session for each play.
 
     Native retries are those that Pi's provider clients make (``retry.provider.maxRetries``): only they are
     retries of one request for HTTP failures before the body. Pi's own retry of whole turns is off here.
@@ -53,6 +53,9 @@ class PiHost:
         except NotFoundError as error:
             raise HostError(str(error)) from error
         self._folder = Path(tempfile.mkdtemp(prefix="continuity-pi-"))
+        # Pi tells the model where it works: that is to be the same in every play.
+        self._work = self._folder / "work"
+        self._work.mkdir()
         self._processes: dict[_Key, PiProcess] = {}
         self._root_url = ""
 
@@ -106,7 +109,7 @@ class PiHost:
         (folder / "address").write_text(address, encoding="utf-8")
         process = self._processes.get(key)
         if process is None or not process.is_running:
-            process = await PiProcess.start(self._command(folder, play), folder)
+            process = await PiProcess.start(self._command(folder, play), folder, self._work)
             self._processes[key] = process
             await _until_response(process, await process.send("get_state"))
         else:
@@ -128,8 +131,17 @@ class PiHost:
         _write(folder / "settings.json", settings)
         source = (Path(__file__).parent / "tools.mjs").read_text(encoding="utf-8")
         tools = folder / "tools.mjs"
-        tools.write_text(source.replace("PLAY_TOOLS", json.dumps(str(folder / "tools.json"))), encoding="utf-8")
-        command = [*self._pi.command, "--mode", "rpc", "--no-session", "--no-builtin-tools", "--no-context-files"]
+        tools.write_text(
+            source.replace("PLAY_TOOLS", json.dumps(str(folder / "tools.json"))), encoding="utf-8"
+        )
+        command = [
+            *self._pi.command,
+            "--mode",
+            "rpc",
+            "--no-session",
+            "--no-builtin-tools",
+            "--no-context-files",
+        ]
         command += ["--model", "local/scripted", "-e", str(tools)]
         if play.settings is not None:
             child = [sys.executable, "-P", "-m", "continuity_core.testing.conformance.hosts.pi.child"]

@@ -40,7 +40,9 @@ class ChildLink:
         lines = BufferedByteReceiveStream(stream)
         lock = anyio.Lock()
         async with stream:
-            await _send(stream, lock, {"settings": dict(self.play.settings or {}), "now": self.play.now.isoformat()})
+            await _send(
+                stream, lock, {"settings": dict(self.play.settings or {}), "now": self.play.now.isoformat()}
+            )
             while True:
                 try:
                     line = await lines.receive_until(b"\n", _LINE_LIMIT)
@@ -77,7 +79,9 @@ class ChildLink:
         number, waker, clock = wait["wait"], Waker(), self.play.clock
         self.wakers[number] = waker
         until = wait["until"]
-        deadline = Deadline.after(wait["seconds"]) if until is None else Deadline.at(datetime.fromisoformat(until))
+        deadline = (
+            Deadline.after(wait["seconds"]) if until is None else Deadline.at(datetime.fromisoformat(until))
+        )
         try:
             held = await clock.sleep_until(deadline, waker)
         finally:

@@ -30,13 +30,13 @@ class PiProcess:
     _ids: itertools.count[int] = attrs.field(factory=itertools.count)
 
     @classmethod
-    async def start(cls, command: Sequence[str], folder: Path) -> PiProcess:
-        """Start it with ``folder`` as its agent directory and working directory."""
+    async def start(cls, command: Sequence[str], agent: Path, work: Path) -> PiProcess:
+        """Start it with these as its agent directory and its working directory."""
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-        environment |= {"PI_CODING_AGENT_DIR": str(folder), "PI_OFFLINE": "1"}
+        environment |= {"PI_CODING_AGENT_DIR": str(agent), "PI_OFFLINE": "1"}
         process = await anyio.open_process(
             command,
-            cwd=folder,
+            cwd=work,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
