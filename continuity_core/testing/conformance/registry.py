@@ -28,7 +28,9 @@ DRIVERS: Mapping[str, Driver] = {
     "langchain": Driver("continuity_core.testing.conformance.hosts.langchain:LangChainHost", "langchain"),
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "pydantic-ai": Driver(
-        "continuity_core.testing.conformance.hosts.pydantic_ai:PydanticAIHost", "pydantic-ai", ("pydantic_ai",)
+        "continuity_core.testing.conformance.hosts.pydantic_ai:PydanticAIHost",
+        "pydantic-ai",
+        ("pydantic_ai",),
     ),
     "reference": Driver(
         "continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo", ("openai", "anthropic")
