@@ -13,6 +13,7 @@ from pydantic_ai.capabilities.abstract import CapabilityOrdering
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.output import OutputContext
 from pydantic_ai.tools import RunContext, ToolDefinition
 
 from continuity_core.continuity import Continuity
@@ -29,6 +30,10 @@ _RUN_STREAM = (
     "agent.run_stream() hands out a response before it is whole, and recovery could not take it back: use "
     "agent.run_stream_events() or agent.run(event_stream_handler=...), which are recovered, or give "
     'ContinuityCapability(run_stream="unprotected") to use it without recovery of its last response'
+)
+_BY_HAND = (
+    "a response is streamed by hand (node.stream() or run_stream()): where it breaks, the error reaches your "
+    "code and nothing is recovered; agent.run(event_stream_handler=...) and run_stream_events() are recovered"
 )
 
 
@@ -118,10 +123,9 @@ class ContinuityCapability(AbstractCapability[Any]):
 
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
         driver = self._driver
-        if driver is not None and not driver.in_node and driver.recovers:
-            if self.run_stream == "refuse":
-                raise UserError(_RUN_STREAM)
-            LOG.warning("run_stream(): the response that it hands out is not recovered")
+        streams = driver is not None and not driver.in_node and driver.recovers
+        if streams and self.run_stream == "refuse":
+            raise UserError(_RUN_STREAM)
         return node
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Handler) -> Any:
@@ -132,7 +136,11 @@ class ContinuityCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         driver = self._driver
-        return request_context if driver is None else driver.prepare(ctx, request_context)
+        if driver is None:
+            return request_context
+        if request_context.streaming and not driver.in_node and driver.recovers:
+            LOG.warning(_BY_HAND)
+        return driver.prepare(ctx, request_context)
 
     async def after_tool_validate(
         self,
@@ -145,6 +153,13 @@ class ContinuityCapability(AbstractCapability[Any]):
         if self._driver is not None:
             self._driver.check_call(call)
         return args
+
+    async def before_output_process(
+        self, ctx: RunContext[Any], *, output_context: OutputContext, output: Any
+    ) -> Any:
+        if self._driver is not None and output_context.has_function and not ctx.partial_output:
+            self._driver.check_call(output_context.tool_call)
+        return output
 
     # ---------------------------------------------------------------- inside
 

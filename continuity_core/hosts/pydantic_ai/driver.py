@@ -216,7 +216,11 @@ class RunDriver:
         if turn.executable_calls and not turn.unfinished:
             self._called = turn
             return node
-        result = await self.run.turn_ended(turn, self._facts(ctx, ended_on_purpose=self._is_answer(turn)))
+        facts = self._facts(ctx, ended_on_purpose=self._is_answer(turn))
+        result = await self.run.turn_ended(turn, facts)
+        if turn.failure is not None and not (result.resume or result.end_run or self.run.aborted):
+            # The framework takes it for a good one, and has no recovery of its own that could go first.
+            result = await self.run.before_settle(facts)
         if result.resume:
             return await self._resume(ctx, turn, result)
         self._end_run = result.end_run
@@ -285,9 +289,9 @@ class RunDriver:
 
     # ---------------------------------------------------------------- truncated calls
 
-    def check_call(self, call: ToolCallPart) -> None:
+    def check_call(self, call: ToolCallPart | None) -> None:
         """Raise where the response of this call was cut or filtered: the call may not be what it seems."""
-        if call.tool_call_id in self._not_to_run and self.recovers:
+        if call is not None and call.tool_call_id in self._not_to_run and self.recovers:
             limit = "provider default" if self._output_limit is None else self._output_limit
             raise exceptions.IncompleteToolCall(
                 f"The response that calls {call.tool_name!r} was cut (model token limit: {limit}): the call "

@@ -10,7 +10,6 @@ import anthropic
 import openai
 from pydantic_ai import Agent, CancellationToken, capture_run_messages
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
@@ -22,9 +21,9 @@ from pydantic_ai.result import FinalResult
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_graph import End
 
+from continuity_core.engine.base_run import RunError
 from continuity_core.hosts.pydantic_ai import ContinuityCapability
 from continuity_core.model.host_facts import InputKind
-from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play, PlayedTool
 
@@ -162,9 +161,11 @@ class PydanticAISession:
                     cancellation_token=self._token,
                     event_stream_handler=_consume if self._stream else None,
                 )
-            except (AgentRunError, IncompleteRun) as error:
+            except RunError:
+                raise
+            except Exception as error:
                 self._history = list(messages)
-                return HostResult(aborted=self._token.cancelled, error=f"{type(error).__name__}: {error}")
+                return HostResult(aborted=self._token.cancelled, error=_told(error))
         self._history = result.all_messages()
         return HostResult(
             text=result.output if isinstance(result.output, str) else repr(result.output),
@@ -187,6 +188,11 @@ class PydanticAISession:
                 self._continuity.enable()
             else:
                 self._continuity.disable()
+
+
+def _told(error: Exception) -> str:
+    """The error without the body, which may hold ids and times."""
+    return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 
 
 async def _consume(ctx: RunContext[Any], events: AsyncIterable[Any]) -> None:
