@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import queue
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -264,29 +264,28 @@ class Stuck:
     """A plugin that never comes back, until the test lets it."""
 
     order = Order(stage=Stage.RECOVER)
+    entered = threading.Event()
     released = threading.Event()
 
     @hookimpl
     def continuity_turn_ended(self, boundary: Boundary, proposal: Proposal) -> None:
+        self.entered.set()
         self.released.wait(20)
 
 
 def test_a_plugin_that_is_stuck_does_not_keep_the_process_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[int] = []
+    ended: queue.Queue[int] = queue.Queue()
 
     def load(fields: Any, on_event: Any, clock: Any) -> Continuity:
         return Continuity.from_settings({}, plugins=[Stuck()], clock=clock, on_event=on_event)
 
     monkeypatch.setattr("continuity_core.hosts.stdio.serving.GRACE_SECONDS", 0.05)
     Stuck.released.clear()
-    with serving(load=load, end_process=ended.append) as client:
+    with serving(load=load, end_process=ended.put) as client:
         client.open()
         client.ask("run/started", session="s")
         client.start("run/turn_ended", session="s", turn=turn())
+        assert Stuck.entered.wait(20)
         client.close()
-        for _ in range(400):
-            if ended:
-                break
-            time.sleep(0.005)
+        assert ended.get(timeout=20) == 1
         Stuck.released.set()
-    assert ended == [1]
