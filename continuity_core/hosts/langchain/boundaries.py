@@ -181,9 +181,8 @@ class Hooks:
         live, run = self.live, self.live.run
         history = History(state["messages"])
         facts = self._facts(history, None, on_purpose=self._is_on_purpose(state))
-        turns = run.state.turns
         result = yield from self._tools_ran(history, state.get(STATE), facts)
-        if live.tail == turns:
+        if live.tail == run.state.turns:
             run.unscheduled("a middleware of the agent ended the loop again")
         elif run.last_turn is not None and run.last_turn.tool_calls and not self._is_ended_by(result):
             result = yield BeforeSettle(facts)
