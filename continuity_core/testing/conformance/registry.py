@@ -26,6 +26,11 @@ class Driver:
 
 DRIVERS: Mapping[str, Driver] = {
     "langchain": Driver("continuity_core.testing.conformance.hosts.langchain:LangChainHost", "langchain"),
+    "openai-agents": Driver(
+        "continuity_core.testing.conformance.hosts.openai_agents:OpenAIAgentsHost",
+        "openai-agents",
+        ("agents", "openai"),
+    ),
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "pydantic-ai": Driver(
         "continuity_core.testing.conformance.hosts.pydantic_ai:PydanticAIHost",

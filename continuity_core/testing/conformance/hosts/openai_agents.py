@@ -1,0 +1,225 @@
+"""OpenAI Agents as a host: its runner with its own models over the SDK's client, streaming and not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from agents import (
+    Agent,
+    FunctionTool,
+    MultiProvider,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    StopAtTools,
+    ToolsToFinalOutputResult,
+)
+from agents.model_settings import ModelSettings
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+from continuity_core.hosts.openai_agents import ContinuityRunner
+from continuity_core.model.cause import CauseKind
+from continuity_core.model.host_facts import InputKind
+from continuity_core.model.report import Report
+from continuity_core.testing.conformance.features import Feature
+from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play, PlayedTool
+
+_DEFAULT_TIMEOUT = 60.0
+"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
+_KEY = "any"
+_ANY_OBJECT = {"type": "object", "properties": {}, "additionalProperties": True}
+_STOPS = {
+    CauseKind.FINAL: "stop",
+    CauseKind.EMPTY: "stop",
+    CauseKind.LENGTH: "length",
+    CauseKind.TOOL_CALLS: "tool_use",
+}
+
+_NO_STEERING = (
+    "the runner reads its input once, at the start of a run, and has no queue for what the user says while it "
+    "goes on; the next run takes it"
+)
+CANNOT: dict[Feature, str] = {
+    Feature.STEER: _NO_STEERING,
+    Feature.STEER_DURING_WAIT: _NO_STEERING,
+}
+"""The capability table."""
+
+
+class _Client(AsyncOpenAI):
+    """Its retries come without delay."""
+
+    def _calculate_retry_timeout(self, *args: Any, **kwargs: Any) -> float:
+        return 0.0
+
+
+class OpenAIAgentsHost:
+    """Plays scenarios on the runner, with a session in memory and the framework's default provider."""
+
+    name = "openai-agents"
+    dialects: tuple[str, ...] = ("chat", "responses")
+
+    def __init__(self) -> None:
+        # A proxy of the environment is of no use for loopback, and making a client is slow.
+        self._transport: Any = DefaultAsyncHttpxClient(trust_env=False)
+
+    def cannot(self, feature: Feature, mode: Mode) -> str | None:
+        """What the framework does not have."""
+        return CANNOT.get(feature)
+
+    def adds_text(self, text: str) -> bool:
+        """It adds none."""
+        return False
+
+    @asynccontextmanager
+    async def open(self, play: Play) -> AsyncIterator[HostSession]:
+        """A new agent and session for each scenario."""
+        client = _Client(
+            base_url=play.base_url,
+            api_key=_KEY,
+            max_retries=play.native_retries,
+            timeout=_DEFAULT_TIMEOUT if play.idle_timeout is None else play.idle_timeout,
+            http_client=self._transport,
+        )
+        yield OpenAIAgentsSession(play, client)
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        await self._transport.aclose()
+
+
+class OpenAIAgentsSession:
+    """One session of one agent."""
+
+    def __init__(self, play: Play, client: AsyncOpenAI) -> None:
+        self._stream = play.mode.stream
+        self._observes = play.settings is not None and play.settings.get("mode") == "observe"
+        self._continuity = play.continuity
+        self._runner = (
+            None
+            if play.continuity is None
+            else ContinuityRunner(continuity=play.continuity, on_report=self._reported)
+        )
+        self._agent = Agent(
+            name="agent",
+            model="scripted",
+            model_settings=ModelSettings(max_tokens=play.output_limit, include_usage=True),
+            tools=[_tool(tool) for tool in play.tools],
+            tool_use_behavior=_behaviour(play.tools),
+        )
+        provider = MultiProvider(openai_client=client, openai_use_responses=play.mode.dialect == "responses")
+        self._options: dict[str, Any] = {
+            "session": SQLiteSession(secrets.token_hex(6)),
+            "run_config": RunConfig(model_provider=provider, tracing_disabled=True),
+            "max_turns": None,
+        }
+        self._follow_ups: list[str] = []
+        self._task: asyncio.Task[Any] | None = None
+        self._result: Any = None
+        self._aborted = False
+        self._report: Report | None = None
+
+    async def prompt(self, text: str) -> HostResult:
+        """One run, and those of follow-ups that the application queued meanwhile."""
+        self._aborted = False
+        result = await self._run(text)
+        while self._follow_ups and not self._aborted:
+            result = await self._run(self._follow_ups.pop(0))
+        return result
+
+    async def abort(self) -> None:
+        """Cancel the run, as an application does."""
+        self._aborted = True
+        if self._result is not None:
+            self._result.cancel()
+        elif self._task is not None:
+            self._task.cancel()
+
+    async def give_input(self, kind: InputKind, text: str) -> None:
+        """Queue a follow-up in the application, which tells continuity of it."""
+        if self._runner is not None:
+            self._runner.input_arrived(kind)
+        self._follow_ups.append(text)
+
+    async def switch(self, on: bool) -> None:
+        """As anyone who holds the continuity object."""
+        if self._continuity is not None:
+            if on:
+                self._continuity.enable()
+            else:
+                self._continuity.disable()
+
+    # ---------------------------------------------------------------- inside
+
+    async def _run(self, text: str) -> HostResult:
+        self._report = None
+        self._task = asyncio.create_task(self._streamed(text) if self._stream else self._whole(text))
+        try:
+            output = await self._task
+        except asyncio.CancelledError:
+            if not self._aborted:
+                raise
+            output = None
+        except Exception as error:
+            return HostResult(stop="error", error=f"{type(error).__name__}: {error}")
+        finally:
+            self._task = self._result = None
+        if self._aborted:
+            return HostResult(stop="aborted", aborted=True)
+        return HostResult(text=str(output), stop=self._stop)
+
+    async def _whole(self, text: str) -> Any:
+        runner: Any = self._runner or Runner
+        return (await runner.run(self._agent, text, **self._options)).final_output
+
+    async def _streamed(self, text: str) -> Any:
+        runner: Any = self._runner or Runner
+        self._result = result = runner.run_streamed(self._agent, text, **self._options)
+        async for _ in result.stream_events():
+            pass
+        return result.final_output
+
+    @property
+    def _stop(self) -> str | None:
+        """What the caller is told by continuity's report; a result of the framework has no stop reason."""
+        if self._observes or self._report is None or self._report.cause is None:
+            return None
+        return _STOPS.get(self._report.cause, "error")
+
+    def _reported(self, report: Report) -> None:
+        self._report = report
+
+
+def _tool(played: PlayedTool) -> FunctionTool:
+    async def invoke(context: Any, arguments: str) -> str:
+        return played.run(**json.loads(arguments or "{}"))
+
+    return FunctionTool(
+        name=played.name,
+        description="",
+        params_json_schema=_ANY_OBJECT,
+        on_invoke_tool=invoke,
+        strict_json_schema=False,
+    )
+
+
+def _behaviour(tools: tuple[PlayedTool, ...]) -> Any:
+    """A setting where tools end the run on purpose; a function without an output where they just end it."""
+    on_purpose = [tool.name for tool in tools if tool.ends_run == "on_purpose"]
+    unexplained = [tool.name for tool in tools if tool.ends_run == "unexplained"]
+    if not unexplained:
+        return StopAtTools(stop_at_tool_names=on_purpose) if on_purpose else "run_llm_again"
+
+    def ends(context: Any, results: list[Any]) -> ToolsToFinalOutputResult:
+        called = {result.tool.name: result.output for result in results}
+        meant = next((called[name] for name in on_purpose if name in called), None)
+        return ToolsToFinalOutputResult(
+            is_final_output=not called.keys().isdisjoint([*on_purpose, *unexplained]), final_output=meant
+        )
+
+    return ends
