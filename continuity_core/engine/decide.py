@@ -185,13 +185,11 @@ def _without_edits(proposal: Proposal) -> Proposal:
 
 
 def _other_work(host: HostFacts) -> str | None:
-    if host.aborted:
-        return "the run was aborted"
     if host.pending_input is not None:
         return f"user input is pending ({host.pending_input})"
     if host.continuation_requested:
         return "another continuation was already requested"
-    return None
+    return host.no_more_turns
 
 
 def _why_dropped(proposal: Proposal) -> str | None:
