@@ -109,9 +109,7 @@ class Hooks:
                 # The turn does not reach the history: nothing is to be left out of it.
                 run.entry_restored(outcome.turn.entry)
 
-    def _sent(
-        self, request: ModelRequest[Any], history: History, adjust: Adjust | None
-    ) -> ModelRequest[Any]:
+    def _sent(self, request: ModelRequest[Any], history: History, adjust: Adjust | None) -> ModelRequest[Any]:
         projection = self.live.run.project(history.entries())
         request = adjusted(request, adjust)
         return request.override(messages=history.projected(projection)) if projection.changed else request
@@ -132,7 +130,7 @@ class Hooks:
             turn = attrs.evolve(turn, stop_reason=StopReason.ABORTED)
         return Outcome(turn=turn, response=response, answer=answer)
 
-    def _failed(self, error: Exception, listener: Listener) -> Outcome:
+    def _failed(self, error: Any, listener: Listener) -> Outcome:
         requests = max(1, listener.calls)
         if isinstance(error, StructuredOutputError):
             # The answer does not fit the schema. That is the model's doing only where it was cut.
@@ -206,9 +204,7 @@ class Hooks:
 
     # ---------------------------------------------------------------- common to both
 
-    def _tools_ran(
-        self, history: History, saved: Mapping[str, Any] | None, facts: HostFacts
-    ) -> Steps:
+    def _tools_ran(self, history: History, saved: Mapping[str, Any] | None, facts: HostFacts) -> Steps:
         """The turn whose calls the graph executed ends when their results are there."""
         live = self.live
         waiting, live.waiting_for_tools = live.waiting_for_tools or self._left_waiting(saved, history), None
@@ -224,7 +220,7 @@ class Hooks:
         self, saved: Mapping[str, Any] | None, history: History
     ) -> tuple[str | None, Turn] | None:
         """The turn that another process left waiting for its tools."""
-        name = saved and saved.get("waiting")
+        name = None if saved is None else saved.get("waiting")
         if not name or name == self.live.noted:
             return None
         for message in history.messages:
@@ -266,4 +262,3 @@ class Hooks:
                 "waiting": None if waiting is None else waiting[0],
             }
         }
-

@@ -25,9 +25,9 @@ def warn_of_outer_retries(mode: Mode) -> None:
     if mode is Mode.ON:
         _warn_once(
             "outer",
-            "a middleware listed before ContinuityMiddleware asked the model again after its failure. Recovery "
-            "comes before that middleware's and is repeated by it: list ContinuityMiddleware first, before "
-            "ModelRetryMiddleware and ModelFallbackMiddleware",
+            "a middleware listed before ContinuityMiddleware asked the model again after its failure. "
+            "Recovery comes before that middleware's and is repeated by it: list ContinuityMiddleware "
+            "first, before ModelRetryMiddleware and ModelFallbackMiddleware",
         )
 
 
@@ -47,6 +47,6 @@ def warn_of_server_held_history(model: Any, settings: Mapping[str, Any], mode: M
     if held:
         _warn_once(
             f"held {held}",
-            f"the model's settings name {held[0]}: the provider keeps every turn, also those that were cut or "
-            "broken, and continuity cannot leave them out. Send the messages with each request instead",
+            f"the model's settings name {held[0]}: the provider keeps every turn, also those that were cut "
+            "or broken, and continuity cannot leave them out. Send the messages with each request instead",
         )

@@ -1,4 +1,4 @@
-"""The steps of a hook: one text for the synchronous and the asynchronous agent, and the two ways to do them."""
+"""The steps of a hook, the same for synchronous and asynchronous agents, and the two ways to do them."""
 
 from __future__ import annotations
 

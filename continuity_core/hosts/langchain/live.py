@@ -174,7 +174,9 @@ class Lives:
         if failed is not None and failed.control is invocation.control is not None:
             warn_of_outer_retries(self._continuity.mode)
         state = saved.get("state") if failed is None else failed.state
-        if live is not None and not live.busy:  # Begun by a synchronous hook and gone on by an asynchronous one.
+        if (
+            live is not None and not live.busy
+        ):  # Begun by a synchronous hook and gone on by an asynchronous one.
             state = live.run.state.to_json()
             self.settle(live, RunOutcome.ABORTED)
         run = self._start(kind, invocation, state)
@@ -264,7 +266,9 @@ class Lives:
     def run_of(self, thread: str | None) -> Run | SyncRun | None:
         """The thread's run that goes on; the one begun last without a thread."""
         with self._lock:
-            found = [live.run for live in self._lives.values() if thread is None or live.place == (thread, "")]
+            found = [
+                live.run for live in self._lives.values() if thread is None or live.place == (thread, "")
+            ]
         return found[-1] if found else None
 
     def report_of(self, thread: str | None) -> Report | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, hook_config
 from langchain.agents.middleware.types import PrivateStateAttr
@@ -19,7 +19,7 @@ from continuity_core.model.report import Report
 class ContinuityState(AgentState[Any]):
     """The agent's state with the run; private: it is neither input nor output, and checkpoints keep it."""
 
-    continuity: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    continuity: Annotated[dict[str, Any], PrivateStateAttr]
 
 
 class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -29,6 +29,7 @@ class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     state_schema = ContinuityState
+    tools = ()
 
     def __init__(
         self,
@@ -48,7 +49,6 @@ class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
         plugins = tuple(plugins)
         if continuity is not None and (settings is not None or plugins):
             raise ValueError("give either continuity, or settings and plugins to load one with")
-        self.tools = []
         self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
         """Plugins and settings in force; ``disable()``, ``enable()`` and ``mode`` switch recovery."""
         self._ending_tools = frozenset(ending_tools)
@@ -125,6 +125,4 @@ class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._hooks_of(self._lives.of(kind, invocation, saved), invocation)
 
     def _hooks_of(self, live: Any, invocation: Invocation) -> Hooks:
-        return Hooks(
-            lives=self._lives, live=live, invocation=invocation, ending_tools=self._ending_tools
-        )
+        return Hooks(lives=self._lives, live=live, invocation=invocation, ending_tools=self._ending_tools)
