@@ -20,6 +20,7 @@ from continuity_core.loading.layers import (
     shape_problems,
     spare_protections,
 )
+from continuity_core.loading.local import local_files
 from continuity_core.loading.options import Resolved, no_options, resolve
 from continuity_core.loading.selection import NamedCode, Selection
 from continuity_core.loading.sources import Given, Layer, NotAccepted, Provenance, Source
@@ -44,6 +45,8 @@ class Configuration:
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     """Empty unless it was gathered without raising."""
+    local_files: tuple[Path, ...] = ()
+    """The ``continuity_local.py`` beside each file that is trusted, where there is one."""
     selection_known: bool = True
     """Whether it can be told what must not be imported: every key is known, the selection read."""
 
@@ -142,13 +145,17 @@ def gather(
     layers.append(Layer(source=Source.CODE, table=code or {}))
     return join(
         layers,
+        local_files=local_files(layers, environment),
         problems=(*(problem for found in files for problem in found.problems), *problems),
         warnings=[warning for found in files for warning in found.warnings],
     )
 
 
 def join(
-    layers: Iterable[Layer], problems: Iterable[Problem] = (), warnings: Iterable[str] = ()
+    layers: Iterable[Layer],
+    problems: Iterable[Problem] = (),
+    warnings: Iterable[str] = (),
+    local_files: tuple[Path, ...] = (),
 ) -> Configuration:
     """Join what the sources say, lowest precedence first; problems are kept, not raised."""
     joined = tuple(layers)
@@ -165,6 +172,7 @@ def join(
         provenance={**settings.provenance, **selection.provenance},
         not_accepted=(*settings.not_accepted, *selection.not_accepted, *withheld),
         warnings=tuple(warnings),
+        local_files=local_files,
         problems=(*found, *settings.problems, *selection.problems),
         selection_known=not found and not selection.problems,
     )

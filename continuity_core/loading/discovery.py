@@ -14,6 +14,7 @@ from continuity_core.loading.plugin_set import plugin_name
 from continuity_core.loading.printable import describe_exception, printable
 from continuity_core.loading.selection import (
     BUNDLED_DISTRIBUTION,
+    LOCAL_PLUGINS,
     REDACTION,
     NamedCode,
     Selection,
@@ -34,7 +35,8 @@ class Candidate:
     distribution: str | None = None
     version: str | None = None
     given: str = ""
-    """Who named it, where no distribution did: ``code`` or ``load``."""
+    """Who named it, where no distribution did: ``code``, ``load``, or ``local`` for a trusted file's neighbour,
+    whose path is then the distribution."""
 
     @property
     def bundled(self) -> bool:
@@ -49,7 +51,7 @@ class Candidate:
     @property
     def names(self) -> frozenset[str]:
         """The names by which it can be disabled or required."""
-        own = {normal_name(self.name)}
+        own = {normal_name(self.name)} | ({LOCAL_PLUGINS} if self.given == "local" else set())
         return frozenset(own | {normal_name(self.distribution)} if self.distribution else own)
 
     def __str__(self) -> str:

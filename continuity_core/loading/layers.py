@@ -30,7 +30,8 @@ def shape_problems(layer: Layer) -> Iterable[Problem]:
         yield Problem(
             where=layer.where("plugins"),
             what=f"takes a table for each plugin, not {printable(repr(tables), 100)}",
-            mend="Write [tool.continuity.plugins.NAME]; a list of the plugins to load is the key only.",
+            mend="Options go to [tool.continuity.plugins.NAME]. Classes to load besides the installed plugins: "
+            'load = ["package.module:Class"]. The only plugins to load: only = ["name"].',
         )
         tables = {}
     for name, table in tables.items():

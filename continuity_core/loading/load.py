@@ -12,6 +12,7 @@ import attrs
 from continuity_core.loading.configuration import Configuration, gather
 from continuity_core.loading.discovery import discover, in_code, named_code
 from continuity_core.loading.loader import Loader
+from continuity_core.loading.local import local_candidates
 from continuity_core.loading.plugin_set import PluginSet
 from continuity_core.loading.printable import printable
 from continuity_core.loading.registration import new_manager
@@ -86,6 +87,7 @@ def load_plugins(configuration: Configuration, extra_plugins: Iterable[object] =
     candidates = [
         *discovery.candidates,
         *(named_code(code) for code in configuration.load),
+        *(candidate for file in configuration.local_files for candidate in local_candidates(file)),
         *(in_code(plugin) for plugin in extra_plugins),
     ]
     return Loader(configuration, candidates, discovery.warnings).finish()

@@ -13,6 +13,8 @@ from continuity_core.model.options import Tighten, names, option
 
 BUNDLED_DISTRIBUTION = "continuity-core"
 REDACTION = "projection-redaction"
+LOCAL_PLUGINS = "continuity-local"
+"""What disables every plugin of a ``continuity_local.py``."""
 PROTECTIONS: frozenset[str] = frozenset((REDACTION, "run-limits", BUNDLED_DISTRIBUTION))
 """What a found file cannot disable: without these more would be sent or spent, not less."""
 
