@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 import anyio
 import anyio.abc
 import anyio.from_thread
+import anyio.lowlevel
 import attrs
 
 from continuity_core.model.events import Event, EventKind
@@ -33,12 +34,14 @@ class Director:
     _fired: list[Action] = attrs.field(factory=list)
     _requests_at_abort: int | None = None
     _thread: int = attrs.field(factory=threading.get_ident)
+    _loop: anyio.lowlevel.EventLoopToken | None = None
 
     # ---------------------------------------------------------------- at a response
 
     def watch_responses(self, session: HostSession, tasks: anyio.abc.TaskGroup) -> None:
         """Hold back the responses at which something is done; call it before the first prompt."""
         self.session = session
+        self._loop = anyio.lowlevel.current_token()
         if "response" not in self.during:
             return
         for number, actions in self.scenario.actions_at("response").items():
@@ -64,7 +67,8 @@ class Director:
             return None
         if threading.get_ident() == self._thread:
             return self._do_all(actions)
-        anyio.from_thread.run(self._do_all, actions)
+        # The thread may be one that the host started by itself.
+        anyio.from_thread.run(self._do_all, actions, token=self._loop)
         return None
 
     # ---------------------------------------------------------------- doing it

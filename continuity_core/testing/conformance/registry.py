@@ -31,9 +31,12 @@ DRIVERS: Mapping[str, Driver] = {
         "openai-agents",
         ("agents", "openai"),
     ),
+    "langchain-sync": Driver(
+        "continuity_core.testing.conformance.hosts.langchain:LangChainSyncHost", "langchain"
+    ),
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "pydantic-ai": Driver(
-        "continuity_core.testing.conformance.hosts.pydantic_ai:PydanticAIHost",
+        "continuity_core.testing.conformance.hosts.pydantic_ai_driver:PydanticAIHost",
         "pydantic-ai",
         ("pydantic_ai",),
     ),

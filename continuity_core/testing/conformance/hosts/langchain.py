@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import anyio.to_thread
+import attrs
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_anthropic import ChatAnthropic
@@ -95,11 +97,32 @@ class LangChainHost:
         return openai
 
 
-CANNOT: dict[Feature, str] = {
+CANNOT: Mapping[Feature, str] = {
     Feature.STEER: _NO_STEERING,
     Feature.STEER_DURING_WAIT: _NO_STEERING,
 }
-"""The capability table."""
+"""The capability table of ``ainvoke`` and ``astream``."""
+
+CANNOT_SYNC: Mapping[Feature, str] = {
+    **CANNOT,
+    Feature.ABORT: "nothing ends a synchronous invocation from outside while it reads a response",
+}
+"""The capability table of ``invoke`` and ``stream``."""
+
+
+class LangChainSyncHost(LangChainHost):
+    """The same with synchronous agents, each invocation on a thread of its own."""
+
+    name = "langchain-sync"
+
+    def cannot(self, feature: Feature, mode: Mode) -> str | None:
+        """What synchronous agents do not have."""
+        return CANNOT_SYNC.get(feature)
+
+    @asynccontextmanager
+    async def open(self, play: Play) -> AsyncIterator[HostSession]:
+        """A new agent and thread for each scenario."""
+        yield LangChainSyncSession(play, self._model(play))
 
 
 class LangChainSession:
@@ -187,6 +210,34 @@ class LangChainSession:
             return state
         last: dict[str, Any] = {}
         async for kind, chunk in self._agent.astream(given, self._config, stream_mode=["messages", "values"]):
+            if kind == "values":
+                last = chunk
+        return last
+
+
+class LangChainSyncSession(LangChainSession):
+    """One thread of one synchronous agent."""
+
+    async def abort(self) -> None:
+        """End the run's wait: the invocation comes back with what it has."""
+        self._aborted = True
+        run = None if self._middleware is None else self._middleware.run_of(self._thread)
+        if run is not None:
+            run.abort()
+
+    async def _invoke(self, text: str) -> HostResult:
+        result = await super()._invoke(text)
+        return attrs.evolve(result, aborted=self._aborted)
+
+    async def _run(self, given: dict[str, Any]) -> dict[str, Any]:
+        return await anyio.to_thread.run_sync(self._run_sync, given)
+
+    def _run_sync(self, given: dict[str, Any]) -> dict[str, Any]:
+        if not self._mode.stream:
+            state: dict[str, Any] = self._agent.invoke(given, self._config)
+            return state
+        last: dict[str, Any] = {}
+        for kind, chunk in self._agent.stream(given, self._config, stream_mode=["messages", "values"]):
             if kind == "values":
                 last = chunk
         return last

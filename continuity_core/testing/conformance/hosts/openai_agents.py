@@ -166,7 +166,10 @@ class OpenAIAgentsSession:
                 raise
             output = None
         except Exception as error:
-            return HostResult(stop="error", error=f"{type(error).__name__}: {error}")
+            told = f"{type(error).__name__}: {error}"
+            # The error of a response that was cut at the cap names the cap.
+            stop = "length" if self._stop == "length" else "error"
+            return HostResult(stop=stop, error=told)
         finally:
             self._task = self._result = None
         if self._aborted:
