@@ -15,7 +15,13 @@ from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
-from continuity_core.errors.tables.exception_names import ABORTS, CANCELLATIONS, kind_of_exception
+from continuity_core.errors.tables.combinations import COMBINATIONS
+from continuity_core.errors.tables.exception_names import (
+    ABORTS,
+    CANCELLATIONS,
+    PROGRAM_FAULTS,
+    kind_of_exception,
+)
 from continuity_core.errors.tables.statuses import by_status
 from continuity_core.errors.tables.untelling import UNTELLING
 from continuity_core.errors.wordings import WORDINGS
@@ -283,6 +289,23 @@ class _Classifier:
             return None
         return self._worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
 
+    def combination(self) -> _Verdict | None:
+        """Words that stand together, where the status leaves room for what they tell."""
+        status = self.evidence.status
+        if status in _STATUSES_THAT_DECIDE or self._says_nothing():
+            return None
+        if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
+            return None
+        for row in COMBINATIONS:
+            if status is not None and status != 400 and row.kind not in _KINDS_BESIDE_A_STATUS:
+                continue
+            if any(row.matches(sentence) for sentence in self.evidence.sentences):
+                why = f"The text speaks of {row.name}."
+                if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+                    return self._limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
+                return _Verdict(row.kind, why, f"words:{row.name}")
+        return None
+
     def telling_status(self) -> _Verdict | None:
         status = self.evidence.status
         row = None if status is None else by_status(status)
@@ -367,7 +390,7 @@ class _Classifier:
         reason = f"the text says {_shown(wording)!r} ({wording.source})"
         return self._limit(f"throttle:{wording.name}", reason)
 
-    def _limit(self, rule: str, reason: str) -> _Verdict:
+    def _limit(self, rule: str, reason: str, default: CauseKind = CauseKind.RATE_LIMIT) -> _Verdict:
         """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
         window = self._find("usage")
         if window is not None:
@@ -388,7 +411,7 @@ class _Classifier:
             return _Verdict(
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
             )
-        return _Verdict(CauseKind.RATE_LIMIT, f"A throttle: {reason}.", rule)
+        return _Verdict(default, f"A limit: {reason}.", rule)
 
     def _told_to_retry(self) -> bool | None:
         header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
@@ -420,6 +443,9 @@ def _shown(wording: Wording) -> str:
     return "…".join(wording.phrase.pieces).strip()
 
 
+_STATUSES_THAT_DECIDE = frozenset({401, 403, 404, 408, 409})
+_KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
+"""What the words of an error with a telling status may still make of it."""
 _RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 _STOP_REASONS = (
@@ -450,6 +476,7 @@ _STEPS: tuple[Callable[[_Classifier], _Verdict | None], ...] = (
     _Classifier.transport,
     _Classifier.server_fault,
     _Classifier.vague_limit,
+    _Classifier.combination,
     _Classifier.telling_status,
     _Classifier.invalid,
     _Classifier.weak_code,

@@ -84,6 +84,9 @@ _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?"
     r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
+_SENTENCE_END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
+_SENTENCE_WORD = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_SENTENCES_LENGTH = 2048
 _NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
 _EXCEPTION_ENDINGS = (
     "Error",
@@ -138,6 +141,12 @@ class Evidence:
     def foldings(self) -> tuple[FoldedText, ...]:
         """The text as it is, and as it is if its line breaks are a terminal's."""
         return (self.folded,) if self.joined is None else (self.folded, self.joined)
+
+    @lazy
+    def sentences(self) -> list[frozenset[str]]:
+        """The words of each sentence, for the beginning of the text."""
+        parts = _SENTENCE_END.split(self.text[:_SENTENCES_LENGTH])
+        return [frozenset(_SENTENCE_WORD.findall(part)) for part in parts]
 
     @lazy
     def fields(self) -> list[Field]:

@@ -192,3 +192,30 @@ def test_words_that_a_terminal_broke_are_read() -> None:
 def test_the_moment_defaults_to_now() -> None:
     cause = classify(Failure.from_text("Usage limit reached, resets at 2001-09-10T00:00:00Z"))
     assert cause.guidance[0].wait_from(datetime.now(UTC)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the peer went away and the socket is closed", CauseKind.TRANSIENT),
+        ("your allowance for this week is spent", CauseKind.USAGE_LIMIT),
+        ("more calls than the maximum throughput", CauseKind.RATE_LIMIT),
+        ("this conversation is far too big", CauseKind.CONTEXT_OVERFLOW),
+        ("the answer was cut: maximum length", CauseKind.LENGTH),
+        ("that credential seems to be wrong", CauseKind.PERMANENT),
+    ],
+)
+def test_words_that_stand_together_tell_what_no_known_wording_does(text: str, expected: CauseKind) -> None:
+    cause = classify(Failure.from_text(text), now=NOW)
+    assert cause.kind is expected
+    assert cause.rule is not None
+    assert cause.rule.startswith("words:")
+
+
+def test_words_of_different_sentences_do_not_stand_together() -> None:
+    assert kind("The socket is open. The door is closed.") is CauseKind.UNKNOWN
+
+
+def test_words_are_not_believed_beside_a_mistake_in_a_program_or_a_telling_status() -> None:
+    assert kind("TypeError: unsupported type of a parameter") is CauseKind.UNKNOWN
+    assert kind("the socket is closed", status=403) is CauseKind.PERMANENT

@@ -16,6 +16,15 @@ CANCELLATIONS = frozenset(
 ABORTS = frozenset({"aborterror"})
 """A browser's or Node's abort: the caller's stop unless the text speaks of a timeout or a broken transport."""
 
+PROGRAM_FAULTS = frozenset(
+    (
+        "typeerror valueerror keyerror indexerror attributeerror nameerror referenceerror rangeerror zerodivisionerror "
+        "recursionerror syntaxerror importerror modulenotfounderror filenotfounderror notimplementederror "
+        "unicodedecodeerror assertionerror memoryerror"
+    ).split()
+)
+"""Types that a mistake in a program raises: words that only stand together are not believed beside them."""
+
 EXCEPTION_NAMES: dict[str, CauseKind] = {
     **_rows(
         CauseKind.RATE_LIMIT,
@@ -138,6 +147,8 @@ EXCEPTION_NAMES: dict[str, CauseKind] = {
 _KEYWORDS: tuple[tuple[str, CauseKind], ...] = (
     ("ratelimit", CauseKind.RATE_LIMIT),
     ("throttl", CauseKind.RATE_LIMIT),
+    ("limitexceeded", CauseKind.RATE_LIMIT),
+    ("throughputexceeded", CauseKind.RATE_LIMIT),
     ("toomanyrequests", CauseKind.RATE_LIMIT),
     ("contextwindow", CauseKind.CONTEXT_OVERFLOW),
     ("contextlength", CauseKind.CONTEXT_OVERFLOW),

@@ -6,6 +6,16 @@ from continuity_core.errors.matching import said
 
 SAFETY = (
     *said(
+        "stop reasons alone",
+        "^content_filter$",
+        "^safety$",
+        "^recitation$",
+        "^prohibited_content$",
+        "^blocklist$",
+        "^refusal$",
+    ),
+    *said("many", "content moderation system"),
+    *said(
         "Azure OpenAI",
         "content management policy",
         "responsibleaipolicyviolation",
@@ -17,7 +27,10 @@ SAFETY = (
         "content filtering policy",
         "violate our usage policy",
         "violates our usage policy",
-        "usage policy",
+        "our usage policy",
+        "our usage policies",
+        "usage guidelines",
+        "acceptable use policy",
     ),
     *said(
         "OpenAI",

@@ -1,0 +1,237 @@
+"""What errors are about, by words that stand together in one sentence; asked where no known wording stands.
+
+A row holds groups of words. It applies to a sentence that has at least one word of every group and none of those
+that make it something else. Rows are in the order of evidence.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from continuity_core.model.cause import CauseKind
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@attrs.frozen
+class Combination:
+    """Groups of words that together tell what kind of failure it is."""
+
+    name: str
+    kind: CauseKind
+    groups: tuple[frozenset[str], ...]
+    unless: frozenset[str] = frozenset()
+
+    def matches(self, sentence: frozenset[str]) -> bool:
+        """Whether a sentence with these words is meant."""
+        return all(group & sentence for group in self.groups) and not self.unless & sentence
+
+
+_TOO_MUCH = _words(
+    "long longer large larger big exceed exceeds exceeded exceeding over overflow beyond surpasses supports"
+)
+_REACHED = _words(
+    "reached exceeded exceed exceeds hit used exhausted consumed spent depleted no out over limited left cap capped none"
+)
+_RATES = _words(
+    "minute minutes min second seconds rpm tpm qps rps rate throttled throttle hour hourly day daily week weekly month "
+    "monthly today quota plan subscription"
+)
+_WRONG = _words(
+    "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
+    "disabled suspended blocked rejected incorrect bad lacks"
+)
+
+COMBINATIONS: tuple[Combination, ...] = (
+    Combination(
+        "stopped by the user",
+        CauseKind.CANCELLED,
+        (_words("user caller client"), _words("abort aborted cancel cancelled canceled stopped interrupted")),
+        _words("connection tool stream"),
+    ),
+    Combination(
+        "the output was cut",
+        CauseKind.LENGTH,
+        (
+            _words("output response answer completion generation reply"),
+            _words("truncated cut"),
+            _words("token tokens length limit max maximum"),
+        ),
+    ),
+    Combination(
+        "the output cap",
+        CauseKind.LENGTH,
+        (
+            _words("output completion"),
+            _words("token tokens length"),
+            _words("limit cap maximum max"),
+            _words("reached exceeded hit"),
+        ),
+        _RATES | _words("possibly"),
+    ),
+    Combination(
+        "the context",
+        CauseKind.CONTEXT_OVERFLOW,
+        (_words("context prompt input n_ctx ctx history conversation messages transcript"), _TOO_MUCH),
+        _RATES | _words("deadline canceled output image timeout"),
+    ),
+    Combination(
+        "the number of tokens",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            _words("tokens token"),
+            _words("exceed exceeds exceeded over longer"),
+            _words("context length window model maximum max limit"),
+        ),
+        _RATES | _words("output completion"),
+    ),
+    Combination(
+        "the size of the request",
+        CauseKind.CONTEXT_OVERFLOW,
+        (_words("payload body request"), _words("size length"), _TOO_MUCH),
+        _RATES | _words("image file"),
+    ),
+    Combination(
+        "safety",
+        CauseKind.PERMANENT,
+        (
+            _words("content response prompt moderation safety policy output guardrail guardrails"),
+            _words(
+                "blocked rejected violation violations violates unsafe harmful flagged filtered refused prohibited inappropriate"
+            ),
+        ),
+    ),
+    Combination(
+        "money",
+        CauseKind.PERMANENT,
+        (
+            _words("balance credit credits card payment billing funds invoice"),
+            _words(
+                "insufficient exhausted declined limit low zero negative out reached failed required depleted empty unpaid overdue"
+            ),
+        ),
+    ),
+    Combination(
+        "a window",
+        CauseKind.USAGE_LIMIT,
+        (
+            _words(
+                "day daily week weekly month monthly today plan subscription session allotment allowance hourly"
+            ),
+            _words(
+                "limit limits quota cap requests request credits usage messages tokens allotment allowance"
+            ),
+            _REACHED,
+        ),
+        _words("minute second concurrent"),
+    ),
+    Combination(
+        "a throttle",
+        CauseKind.RATE_LIMIT,
+        (
+            _words("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
+            _words("limit limits limited limiter exceeded exceeds throttled many maximum max"),
+        ),
+        _words("recursion turn turns retries retry tool tools steps step iterations"),
+    ),
+    Combination(
+        "no room",
+        CauseKind.TRANSIENT,
+        (
+            _words(
+                "gpu gpus capacity workers worker replicas servers server model cluster backend engine provider service"
+            ),
+            _words("unavailable busy overloaded down saturated full offline crashed restarting"),
+        ),
+    ),
+    Combination(
+        "no capacity",
+        CauseKind.TRANSIENT,
+        (
+            _words("no not insufficient"),
+            _words("available capacity"),
+            _words("gpu gpus capacity workers worker replicas servers instances"),
+        ),
+    ),
+    Combination(
+        "a broken connection",
+        CauseKind.TRANSIENT,
+        (
+            _words(
+                "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy"
+            ),
+            _words(
+                "reset closed close lost broken dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
+            ),
+        ),
+    ),
+    Combination(
+        "a time limit",
+        CauseKind.TRANSIENT,
+        (
+            _words("deadline request response upstream provider api call server model"),
+            _words("timeout timed elapsed expired"),
+        ),
+    ),
+    Combination(
+        "broken JSON",
+        CauseKind.TRANSIENT,
+        (
+            _words("json sse chunk"),
+            _words("incomplete unexpected unterminated truncated invalid parse parsing"),
+        ),
+        _words("schema body request tool arguments"),
+    ),
+    Combination(
+        "a page instead of JSON",
+        CauseKind.TRANSIENT,
+        (_words("invalid unexpected"), _words("character token"), _words("looking beginning position")),
+    ),
+    Combination(
+        "a fault of the service",
+        CauseKind.TRANSIENT,
+        (
+            _words("service server provider backend internal"),
+            _words("unexpected error condition failure fault problem exception"),
+        ),
+    ),
+    Combination(
+        "the sign-in",
+        CauseKind.PERMANENT,
+        (
+            _words(
+                "key keys credential credentials account permission permissions scope scopes login authentication authorization organization ip"
+            ),
+            _WRONG,
+        ),
+    ),
+    Combination(
+        "signing in",
+        CauseKind.PERMANENT,
+        (_words("sign log login"), _words("in required again"), _words("need needs must please required")),
+    ),
+    Combination(
+        "an upgrade",
+        CauseKind.PERMANENT,
+        (_words("upgrade subscribe"), _words("plan account access subscription")),
+    ),
+    Combination(
+        "the model",
+        CauseKind.PERMANENT,
+        (
+            _words("model models"),
+            _words("unsupported unknown deprecated retired invalid found exist support not"),
+        ),
+    ),
+    Combination(
+        "the request",
+        CauseKind.PERMANENT,
+        (
+            _words("parameter argument field type schema entity request format property header"),
+            _words("invalid unsupported unknown missing malformed unprocessable required unexpected illegal"),
+        ),
+    ),
+)
+"""Sources: what the tables of wordings say again and again, whoever says it."""
