@@ -69,7 +69,10 @@ class Hooks:
         live.busy = True
         try:
             return (yield from self._model_call(request, saved))
-        except Exception:
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            self.lives.give_up(live, error)
             raise
         except BaseException:
             live.run.abort()

@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import attrs
@@ -16,6 +17,7 @@ from continuity_core.engine.run import Run, SyncRun
 from continuity_core.engine.state import RunState
 from continuity_core.hosts.langchain.collisions import warn_of_outer_retries
 from continuity_core.model.decisions import JSONValue
+from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
 from continuity_core.model.turn import Turn
 
@@ -174,9 +176,8 @@ class Lives:
         if failed is not None and failed.control is invocation.control is not None:
             warn_of_outer_retries(self._continuity.mode)
         state = saved.get("state") if failed is None else failed.state
-        if (
-            live is not None and not live.busy
-        ):  # Begun by a synchronous hook and gone on by an asynchronous one.
+        if live is not None and not live.busy:
+            # Begun by a synchronous hook and gone on by an asynchronous one, or the reverse.
             state = live.run.state.to_json()
             self.settle(live, RunOutcome.ABORTED)
         run = self._start(kind, invocation, state)
@@ -260,6 +261,14 @@ class Lives:
         finally:
             with self._lock:
                 _remember(self._reports, live.place, run.report(), KEPT_REPORTS)
+
+    def give_up(self, live: Live, error: Exception) -> None:
+        """Something broke that is not the model's; nothing happens where the run is settled."""
+        with self._lock:
+            if self._lives.get(live.run.id) is not live:
+                return
+        with suppress(IncompleteRun):
+            self.settle(live, RunOutcome.FAILED, error=error)
 
     # ---------------------------------------------------------------- looking
 
