@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import nox
 
@@ -93,3 +94,62 @@ def docs(session: nox.Session) -> None:
     """Every example in the README and in ``docs/`` runs."""
     session.install("-e", ".[test]")
     session.run("pytest", "tests/docs")
+
+
+class Host(NamedTuple):
+    """An agent framework that is played against."""
+
+    extra: str
+    python: str
+    drivers: tuple[str, ...]
+    """Names for ``continuity conformance --host``."""
+    oldest: tuple[str, ...] = ()
+    """The oldest versions claimed, as requirements."""
+
+    @property
+    def tests(self) -> str:
+        """Its own tests; they run only where ``TEST_HOST`` names its extra."""
+        return f"tests/hosts/{self.extra.replace('-', '_')}"
+
+
+HOSTS = (
+    Host(
+        "langchain",
+        "3.12",
+        ("langchain", "langchain-sync"),
+        ("langchain==1.5.0", "langchain-openai==1.7.0", "langchain-anthropic==1.7.0"),
+    ),
+)
+each_host = nox.parametrize("python,host", [(h.python, h) for h in HOSTS], ids=[h.extra for h in HOSTS])
+
+
+def play_against(session: nox.Session, host: Host, *requirements: str) -> None:
+    """Run a host's tests, and the scenarios on it with continuity and with continuity watching."""
+    session.install("-e", f".[test,{host.extra}]", *requirements)
+    session.env["TEST_HOST"] = host.extra
+    session.run("pytest", host.tests, *session.posargs)
+    for driver in host.drivers:
+        for mode in ((), ("--observe",)):
+            play = ("conformance", "--host", driver, *mode, "tests/data/scenarios.json")
+            session.run("continuity", *play)
+
+
+@nox.session
+@each_host
+def hosts(session: nox.Session, host: Host) -> None:
+    """Everything against the newest release of a host: ``nox -s "hosts(langchain)"``."""
+    play_against(session, host)
+
+
+@nox.session(default=False)
+@each_host
+def hosts_oldest(session: nox.Session, host: Host) -> None:
+    """The same against the oldest versions claimed."""
+    play_against(session, host, *host.oldest)
+
+
+@nox.session(default=False)
+@each_host
+def hosts_next(session: nox.Session, host: Host) -> None:
+    """The same against the newest pre-release."""
+    play_against(session, host, "--pre", "--upgrade")
