@@ -274,7 +274,7 @@ async def test_a_refused_edit_of_an_entry_with_a_hostile_name_is_told_in_one_pri
     assert unprintable(dropped["why"]) == []
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(turns(), host_facts(), st.data())
 def test_whatever_happened_its_event_is_json(turn: Turn, host: HostFacts, data: st.DataObject) -> None:
     logging.getLogger("continuity").disabled = True

@@ -234,7 +234,7 @@ class RunMachine(RuleBasedStateMachine):
         assert self.run.state.injections.keys() <= set(self.chosen["allow_injection"])
 
 
-RunMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
+RunMachine.TestCase.settings = settings(max_examples=15, stateful_step_count=20)
 
 
 @pytest.mark.filterwarnings("error")

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import ref
 
@@ -55,6 +55,7 @@ def without_place(proposal: Proposal) -> dict[str, Any]:
     }
 
 
+@settings(max_examples=50)
 @given(bundles(), st.randoms(use_true_random=False))
 def test_the_order_in_which_bundles_are_given_never_matters(several: list[Bundle], random: Any) -> None:
     shuffled = list(several)
@@ -62,6 +63,7 @@ def test_the_order_in_which_bundles_are_given_never_matters(several: list[Bundle
     assert join(shuffled, NOW) == join(several, NOW)
 
 
+@settings(max_examples=50)
 @given(bundles(), st.data())
 def test_only_replace_inject_and_attribution_look_at_the_place_in_the_chain(
     several: list[Bundle], data: st.DataObject
@@ -69,6 +71,7 @@ def test_only_replace_inject_and_attribution_look_at_the_place_in_the_chain(
     assert without_place(join(reordered(several, data), NOW)) == without_place(join(several, NOW))
 
 
+@settings(max_examples=50)
 @given(bundles())
 def test_a_halt_leaves_no_resume_and_drops_every_bundle_that_asked_for_one(several: list[Bundle]) -> None:
     proposal = join(several, NOW)
@@ -81,6 +84,7 @@ def test_a_halt_leaves_no_resume_and_drops_every_bundle_that_asked_for_one(sever
         assert (proposal.no_resume is not None) is bool(asking)
 
 
+@settings(max_examples=50)
 @given(bundles())
 def test_an_omission_beats_every_replacement_of_the_same_entry(several: list[Bundle]) -> None:
     proposal = join(several, NOW)
@@ -90,6 +94,7 @@ def test_an_omission_beats_every_replacement_of_the_same_entry(several: list[Bun
                 assert isinstance(proposal.edits[decision.entry].decision, Omit)
 
 
+@settings(max_examples=50)
 @given(bundles())
 def test_no_later_plugin_ever_shows_more_of_an_entry(several: list[Bundle]) -> None:
     for earlier, later in zip(prefixes(several), prefixes(several)[1:], strict=False):
@@ -107,6 +112,7 @@ def prefixes(several: list[Bundle]) -> list[Proposal]:
     return [join(start, NOW) for start in accumulate(([bundle] for bundle in several), initial=[])]
 
 
+@settings(max_examples=50)
 @given(bundles())
 def test_without_resumes_no_bundle_that_asked_for_one_stands(several: list[Bundle]) -> None:
     proposal = without_resumes(join(several, NOW), "the wait is too long", NOW)

@@ -85,7 +85,7 @@ def run_of(choice: str) -> Run:
     return continuity.start_run()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @pytest.mark.parametrize("choice", CHOICES)
 @given(entries=histories())
 def test_nothing_broken_is_ever_sent(choice: str, entries: tuple[Entry, ...]) -> None:
@@ -95,7 +95,7 @@ def test_nothing_broken_is_ever_sent(choice: str, entries: tuple[Entry, ...]) ->
         assert projected.dropped == ()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_a_projection_only_leaves_out_and_shortens_and_the_history_stays_as_it_is(
     entries: tuple[Entry, ...],
@@ -114,7 +114,7 @@ def test_a_projection_only_leaves_out_and_shortens_and_the_history_stays_as_it_i
     assert projected.replaced.keys() <= {entry.ref for entry in projected.entries}
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_projecting_a_projection_changes_nothing_more(entries: tuple[Entry, ...]) -> None:
     run = make().start_run()
@@ -123,7 +123,7 @@ def test_projecting_a_projection_changes_nothing_more(entries: tuple[Entry, ...]
     assert run.project(entries) == once
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_users_and_the_system_are_always_heard(entries: tuple[Entry, ...]) -> None:
     projected = make().start_run().project(entries)
@@ -131,7 +131,7 @@ def test_users_and_the_system_are_always_heard(entries: tuple[Entry, ...]) -> No
     assert [entry for entry in projected.entries if entry.role in ("user", "system")] == said
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_what_is_whole_is_left_alone(entries: tuple[Entry, ...]) -> None:
     whole = make().start_run().project(entries).entries
@@ -140,7 +140,7 @@ def test_what_is_whole_is_left_alone(entries: tuple[Entry, ...]) -> None:
     assert not again.changed
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_switched_off_only_artefacts_are_left_out(entries: tuple[Entry, ...]) -> None:
     off = make(mode=Mode.OFF).start_run().project(entries)
@@ -148,7 +148,7 @@ def test_switched_off_only_artefacts_are_left_out(entries: tuple[Entry, ...]) ->
     assert off.changed is any(entry.artefact for entry in entries)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories())
 def test_in_observe_mode_everything_is_sent_as_it_is(entries: tuple[Entry, ...]) -> None:
     observed = make(mode=Mode.OBSERVE).start_run().project(entries)
@@ -156,7 +156,7 @@ def test_in_observe_mode_everything_is_sent_as_it_is(entries: tuple[Entry, ...])
     assert not observed.changed
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries=histories(), data=st.data())
 def test_an_entry_that_was_left_out_never_returns_while_the_history_grows(
     entries: tuple[Entry, ...], data: st.DataObject

@@ -117,13 +117,13 @@ def restored(state: RunState) -> RunState:
     return RunState.from_json(as_read(state))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(STATES)
 def test_a_state_comes_back_from_json_as_it_was(state: RunState) -> None:
     assert restored(state) == state
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(STATES)
 def test_saving_a_state_does_not_touch_it(state: RunState) -> None:
     data = state.to_json()
@@ -134,7 +134,7 @@ def test_saving_a_state_does_not_touch_it(state: RunState) -> None:
     assert state.to_json() == before
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(STATES, turns(), host_facts(), st.sampled_from(Point), st.data())
 def test_a_restored_state_decides_the_same(
     state: RunState, turn: Turn, host: Any, point: Point, data: st.DataObject
@@ -311,7 +311,7 @@ def test_a_session_keeps_ten_thousand_edits_and_drops_the_oldest() -> None:
     assert ref("entry-100") in session.edits
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(edits(), max_size=4))
 def test_edits_of_a_session_only_narrow(several: list[dict[EntryRef, Any]]) -> None:
     session = SessionState()

@@ -133,7 +133,7 @@ def test_a_host_knows_the_entries_that_it_can_look_up() -> None:
     assert not HostFacts().knows(ref("a"))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(boundaries(), host_facts())
 def test_boundaries_are_values(boundary: Any, host: HostFacts) -> None:
     assert attrs.evolve(boundary) == boundary

@@ -95,7 +95,7 @@ def test_what_a_user_said_stays_even_where_it_claims_to_be_a_result() -> None:
     assert edits_of(odd) == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories())
 def test_each_entry_is_edited_at_most_once(entries: tuple[Entry, ...]) -> None:
     found = [edit.entry for edit in edits_of(*entries)]
