@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from continuity_core.hosts.openai_agents.request import Request
 from continuity_core.hosts.openai_agents.runs import AgentRun, with_results
 from continuity_core.hosts.openai_agents.withholding import is_broken, nothing_is_left, without_calls
 from continuity_core.model.cause import CauseKind
+from continuity_core.model.entries import EntryRef
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.reading.fields import field
 from continuity_core.model.turn import Text, Turn
@@ -67,7 +69,7 @@ class ModelTurn:
         adjust, agent_run.adjust = agent_run.adjust, None
         request = self.request
         if not request.builds_on_server:
-            remembered = agent_run.runs.delivered.stop_of
+            remembered = agent_run.runs.delivered.find
             request = request.with_input(projected(agent_run.run, request.input, remembered))
         self._sent = request.adjusted(adjust)
         return self._sent
@@ -77,7 +79,11 @@ class ModelTurn:
     async def stands(self, attempt: Attempt) -> bool:
         """Decide about the attempt, hold the wait, and say whether it is the one that stands."""
         sent = self._sent or self.request
-        turn = self._turn = attempt.turn(sent.output_limit)
+        turn = attempt.turn(sent.output_limit)
+        if is_broken(turn):
+            # What is handed out of it is found again in later requests, under this name.
+            turn = attrs.evolve(turn, entry=EntryRef.stable(secrets.token_hex(8)))
+        self._turn = turn
         if _goes_on(turn):
             self.agent_run.pending = turn
             return True
@@ -106,7 +112,7 @@ class ModelTurn:
     async def cancelled(self, attempt: Attempt) -> None:
         """The caller cancels, or the runner's timer rings. Nothing in here waits."""
         run = self.agent_run.run
-        if run.is_over:
+        if self.agent_run.is_settled:
             return
         timeout = self.request.model_settings.timeout
         elapsed = asyncio.get_running_loop().time() - self._started

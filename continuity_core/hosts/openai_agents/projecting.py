@@ -8,13 +8,13 @@ from typing import Any
 import attrs
 
 from continuity_core.engine.run import Run
-from continuity_core.hosts.openai_agents.reading import CLIENT_CALLS, text_of_part
+from continuity_core.hosts.openai_agents.reading import CLIENT_CALLS, kind_of, text_of_message
+from continuity_core.hosts.openai_agents.withholding import HandedOut
 from continuity_core.model.entries import Entry, EntryRef, Role
-from continuity_core.model.reading.fields import field, items, text
-from continuity_core.model.stop_reason import StopReason
+from continuity_core.model.reading.fields import field, text
 
-Remembered = Callable[[Any], StopReason | None]
-"""Says how the turn of an assistant's message ended, where that is remembered."""
+Remembered = Callable[[Any], HandedOut | None]
+"""Finds a message that was handed out of a broken turn."""
 
 _ROLES: dict[str, Role] = {"user": "user", "system": "system", "developer": "system"}
 _OUTPUT = "_output"
@@ -73,12 +73,8 @@ def groups_of(listed: Sequence[Any], remembered: Remembered) -> list[Group]:
     return groups
 
 
-def _kind(item: Any) -> str:
-    return text(field(item, "type")) or "message"
-
-
 def _is_of_model(item: Any) -> bool:
-    kind = _kind(item)
+    kind = kind_of(item)
     if kind == "message":
         return field(item, "role") == "assistant"
     return not (kind.endswith(_OUTPUT) or kind in ("item_reference", "compaction", "mcp_approval_response"))
@@ -92,43 +88,36 @@ class _OpenTurn:
 
     def ends_before(self, item: Any) -> bool:
         """Whether ``item`` begins another turn."""
-        kinds = {_kind(earlier) for earlier in self.items}
-        if _kind(item) == "reasoning":
+        kinds = {kind_of(earlier) for earlier in self.items}
+        if kind_of(item) == "reasoning":
             return bool(kinds - {"reasoning"})
-        return _kind(item) == "message" and bool(kinds & (CLIENT_CALLS | {"message"}))
+        return kind_of(item) == "message" and bool(kinds & (CLIENT_CALLS | {"message"}))
 
     def close_into(self, groups: list[Group], remembered: Remembered) -> None:
         """Add the turn to ``groups``, where there is one."""
         if not self.items:
             return
         told = "".join(text_of_message(item) for item in self.items)
-        calls = tuple(text(field(item, "call_id")) for item in self.items if _kind(item) in CLIENT_CALLS)
+        calls = tuple(text(field(item, "call_id")) for item in self.items if kind_of(item) in CLIENT_CALLS)
         # What the provider ran itself has no readable content, and is none the less content.
-        hosted = any(_kind(item) not in CLIENT_CALLS | {"message", "reasoning"} for item in self.items)
-        stops = (remembered(item) for item in self.items if _kind(item) == "message")
+        hosted = any(kind_of(item) not in CLIENT_CALLS | {"message", "reasoning"} for item in self.items)
+        broken = (remembered(item) for item in self.items if kind_of(item) == "message")
+        known = next((found for found in broken if found is not None), None)
         entry = Entry(
-            ref=EntryRef.positional(len(groups), told + "".join(calls)),
+            ref=EntryRef.positional(len(groups), told + "".join(calls)) if known is None else known.ref,
             role="other" if hosted else "assistant",
             text=told,
             calls=calls,
-            stop_reason=next((stop for stop in stops if stop is not None), None),
+            stop_reason=None if known is None else known.stop_reason,
         )
         groups.append(Group(entry, tuple(self.items)))
 
 
 def _single(item: Any, place: int) -> Group:
-    kind = _kind(item)
+    kind = kind_of(item)
     told = text_of_message(item) if kind == "message" else text(field(item, "output"))
     call_id = text(field(item, "call_id"))
     answers = (call_id,) if call_id and kind.removesuffix(_OUTPUT) in CLIENT_CALLS else ()
     role: Role = "tool" if answers else _ROLES.get(text(field(item, "role")), "other")
     ref = EntryRef.positional(place, kind + call_id + told)
     return Group(Entry(ref=ref, role=role, text=told, answers=answers), (item,))
-
-
-def text_of_message(item: Any) -> str:
-    """The readable text of a message item; nothing of any other."""
-    if _kind(item) != "message":
-        return ""
-    content = field(item, "content")
-    return content if isinstance(content, str) else "".join(text_of_part(part) for part in items(content))

@@ -60,6 +60,19 @@ def text_of_part(part: Any) -> str:
     return text(field(part, "text")) or text(field(part, "refusal"))
 
 
+def text_of_message(item: Any) -> str:
+    """The readable text of a message item; nothing of any other."""
+    if kind_of(item) != "message":
+        return ""
+    content = field(item, "content")
+    return content if isinstance(content, str) else "".join(text_of_part(part) for part in items(content))
+
+
+def kind_of(item: Any) -> str:
+    """The type of an item; a message may come without one."""
+    return text(field(item, "type")) or "message"
+
+
 def usage_of(usage: Any) -> Usage:
     """The tokens of a ``usage`` object of the Responses API, or of the framework."""
     return Usage(

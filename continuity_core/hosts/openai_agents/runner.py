@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal
@@ -57,9 +56,9 @@ class ContinuityRunner:
                 rest = course.input_after(earlier)
                 result = await Runner.run(earlier.last_agent, rest, **course.options_after())
                 add_usage(earlier, result)
-        except BaseException:
+        except BaseException as error:
             self._runs.left(course.agent_run)
-            await self.end(course, sys.exception())
+            await self.end(course, error)
             raise
         self._runs.left(course.agent_run)
         await self.end(course, None)
@@ -128,7 +127,7 @@ class ContinuedStream:
         """The framework's own result: that of the last run of the runner."""
         self._runner = runner
         self._course = course
-        self._is_cancelled = False
+        self._cancelled: str | None = None
 
     @property
     def final_output(self) -> Any:
@@ -137,9 +136,7 @@ class ContinuedStream:
 
     def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
         """Cancel the run as the framework's result does; nothing more is requested."""
-        self._is_cancelled = True
-        if mode == "immediate":
-            self._course.agent_run.run.abort()
+        self._cancelled = mode
         self.result.cancel(mode)
 
     async def stream_events(self) -> AsyncIterator[StreamEvent]:
@@ -148,14 +145,20 @@ class ContinuedStream:
         try:
             async for event in self.result.stream_events():
                 yield event
-            while not self._is_cancelled and await course.goes_on_after(self.result):
+            while self._cancelled is None and await course.goes_on_after(self.result):
                 earlier = self.result
                 rest = course.input_after(earlier)
                 self.result = self._runner.start(course, earlier.last_agent, rest, course.options_after())
                 async for event in self.result.stream_events():
                     yield event
                 add_usage(earlier, self.result)
-        except BaseException:
-            await self._runner.end(course, sys.exception())
-            raise
-        await self._runner.end(course, None)
+        except BaseException as error:
+            await self._runner.end(course, self._end_of(error))
+            if self._cancelled != "immediate" or not isinstance(error, Exception):
+                raise
+        else:
+            await self._runner.end(course, self._end_of(None))
+
+    def _end_of(self, error: BaseException | None) -> BaseException | None:
+        """What ended the run; after a cancellation the framework ends the stream without an error."""
+        return asyncio.CancelledError() if self._cancelled == "immediate" else error

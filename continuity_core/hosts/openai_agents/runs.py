@@ -48,7 +48,7 @@ class AgentRun:
     """Request settings for the next turn."""
     given_up: BaseException | None = None
     """The error that stands although recovery was tried."""
-    _is_settled: bool = False
+    is_settled: bool = False
 
     @property
     def is_on(self) -> bool:
@@ -78,9 +78,9 @@ class AgentRun:
 
     def settled(self, error: BaseException | None) -> None:
         """Settle the run, once. Raises :class:`IncompleteRun` where the settings ask for it."""
-        if self._is_settled:
+        if self.is_settled:
             return
-        self._is_settled = True
+        self.is_settled = True
         failed = error is not None and not self.run.aborted
         whole = self.run.cause is None or self.run.cause in _WHOLE
         try:

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 from agents import ModelBehaviorError
 
-from continuity_core.hosts.openai_agents.projecting import text_of_message
-from continuity_core.hosts.openai_agents.reading import CLIENT_CALLS
+from continuity_core.hosts.openai_agents.reading import CLIENT_CALLS, text_of_message
+from continuity_core.model.entries import EntryRef
 from continuity_core.model.reading.fields import field, text
 from continuity_core.model.stop_reason import StopReason
 from continuity_core.model.turn import Turn
@@ -43,23 +43,33 @@ def nothing_is_left(turn: Turn) -> ModelBehaviorError:
     )
 
 
+@attrs.frozen
+class HandedOut:
+    """A message that was handed out of a broken turn."""
+
+    ref: EntryRef
+    stop_reason: StopReason
+
+
 @attrs.define(eq=False)
 class Delivered:
     """The messages that were handed out of broken turns; the newest thousand."""
 
-    _stops: OrderedDict[str, StopReason] = attrs.field(factory=OrderedDict)
+    _known: OrderedDict[str, HandedOut] = attrs.field(factory=OrderedDict)
 
     def note(self, output: Iterable[Any], turn: Turn) -> None:
         """Remember the messages of a broken turn."""
+        if turn.entry is None:
+            return
         for item in output:
             if field(item, "type") == "message":
-                self._stops[_identity(item)] = turn.stop_reason
-        while len(self._stops) > _KEPT:
-            self._stops.popitem(last=False)
+                self._known[_identity(item)] = HandedOut(turn.entry, turn.stop_reason)
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
 
-    def stop_of(self, item: Any) -> StopReason | None:
-        """How the turn of this message ended, where it was a broken one."""
-        return self._stops.get(_identity(item)) if self._stops else None
+    def find(self, item: Any) -> HandedOut | None:
+        """What is remembered of this message."""
+        return self._known.get(_identity(item)) if self._known else None
 
 
 def _identity(item: Any) -> str:

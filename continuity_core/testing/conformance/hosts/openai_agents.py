@@ -20,7 +20,7 @@ from agents import (
     ToolsToFinalOutputResult,
 )
 from agents.model_settings import ModelSettings
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
 from continuity_core.hosts.openai_agents import ContinuityRunner
 from continuity_core.model.cause import CauseKind
@@ -44,11 +44,17 @@ _NO_STEERING = (
     "the runner reads its input once, at the start of a run, and has no queue for what the user says while it "
     "goes on; the next run takes it"
 )
+_RAISES = (
+    "the framework raises ModelBehaviorError for an incomplete response of the Responses API and returns "
+    "nothing of it"
+)
 CANNOT: dict[Feature, str] = {
     Feature.STEER: _NO_STEERING,
     Feature.STEER_DURING_WAIT: _NO_STEERING,
 }
 """The capability table."""
+CANNOT_WITH_RESPONSES: dict[Feature, str] = {Feature.LENGTH_AS_RESULT: _RAISES}
+"""What it does not have besides, in the dialect ``responses``."""
 
 
 class _Client(AsyncOpenAI):
@@ -70,7 +76,8 @@ class OpenAIAgentsHost:
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
         """What the framework does not have."""
-        return CANNOT.get(feature)
+        also = CANNOT_WITH_RESPONSES if mode.dialect == "responses" else {}
+        return CANNOT.get(feature) or also.get(feature)
 
     def adds_text(self, text: str) -> bool:
         """It adds none."""
@@ -83,7 +90,7 @@ class OpenAIAgentsHost:
             base_url=play.base_url,
             api_key=_KEY,
             max_retries=play.native_retries,
-            timeout=_DEFAULT_TIMEOUT if play.idle_timeout is None else play.idle_timeout,
+            timeout=Timeout(_DEFAULT_TIMEOUT, read=play.idle_timeout or _DEFAULT_TIMEOUT),
             http_client=self._transport,
         )
         yield OpenAIAgentsSession(play, client)
