@@ -29,6 +29,7 @@ class Feature(StrEnum):
     OUTPUT_LIMIT = "an output limit that can be set and compared with the usage"
     LENGTH = "the stop reason length"
     LENGTH_IN_CALL = "a tool call that was cut at the cap"
+    LENGTH_AS_RESULT = "an answer cut at the cap that is returned as it is"
     NO_FINISH = "a stream without a finish reason"
     REASONING = "reasoning beside the answer"
     EMPTY = "an empty answer"
@@ -47,6 +48,7 @@ def features_of(scenario: Scenario, stream: bool) -> tuple[Feature, ...]:
     if scenario.host.idle_timeout is not None and stream:
         needed.add(Feature.IDLE_TIMEOUT)
     needed |= _of_tools(scenario) | _of_actions(scenario) | _of_responses(scenario, stream)
+    needed |= _of_expectation(scenario)
     return tuple(feature for feature in Feature if feature in needed)
 
 
@@ -112,6 +114,18 @@ def _of_responses(scenario: Scenario, stream: bool) -> set[Feature]:
             if response.stop is Stop.LENGTH and response.usage.output is not None:
                 needed.add(Feature.OUTPUT_LIMIT)
     return needed
+
+
+def _of_expectation(scenario: Scenario) -> set[Feature]:
+    """A half that is expected as the result, or in a later request, must have been returned before."""
+    cut = [response for response in scenario.model_responses.values() if response.stop is Stop.LENGTH]
+    halves = [response.text or "" for response in cut]
+    wanted = {scenario.expect.final.text}
+    if not scenario.settings.get("allow_injection"):
+        wanted |= {text for request in scenario.expect.request.values() for text in request.has}
+    if any(text and text.strip() and text in half for half in halves for text in wanted):
+        return {Feature.LENGTH_AS_RESULT}
+    return set()
 
 
 def _of_ending(stop: Stop, *, has_calls: bool) -> set[Feature]:
