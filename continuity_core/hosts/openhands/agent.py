@@ -1,0 +1,116 @@
+"""The agent of a conversation while it runs: each step is taken by the agent itself, and looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from continuity_core.engine.results import BoundaryResult
+from continuity_core.engine.run import Run, SyncRun
+from continuity_core.hosts.openhands.calls import WatchedModel
+from continuity_core.hosts.openhands.driver import Ask, Asking, RunDriver
+from continuity_core.hosts.openhands.lock import released
+from continuity_core.hosts.openhands.projection import ProjectingCondenser
+from continuity_core.hosts.openhands.steps import Step
+from continuity_core.model.boundary import Point
+
+
+class WatchedAgent:
+    """Stands for ``conversation.agent``; everything but ``step`` and ``astep`` is the agent's own.
+
+    It is never part of the conversation's state, so nothing of it is ever persisted.
+    """
+
+    def __init__(self, agent: Any, driver: RunDriver) -> None:
+        self._continuity_agent = agent
+        self._continuity_driver = driver
+
+    @property
+    def __class__(self) -> Any:
+        """Checks of the type see the agent's own."""
+        return type(self._continuity_agent)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._continuity_agent, name)
+
+    def step(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
+        """One step of the loop, and what continuity says to it; waits are held on this thread."""
+        with self._continuity_step(conversation, on_event) as (driver, step, agent):
+            run = driver.run
+            assert isinstance(run, SyncRun)
+            error: Exception | None = None
+            try:
+                agent.step(conversation, on_event=step.take_event, on_token=on_token)
+            except Exception as raised:
+                error = raised
+            except BaseException as raised:
+                if (ask := driver.cut_short(step, raised)) is not None:
+                    run.turn_ended(ask.turn, ask.host)
+                raise
+            deciding = driver.after_step(step, error)
+            ask = next(deciding, None)
+            while ask is not None:
+                with released(driver.state):
+                    if ask.point is Point.TURN_ENDED:
+                        result = run.turn_ended(ask.turn, ask.host)
+                    else:
+                        result = run.before_settle(ask.host)
+                    driver.senders.let_finish()
+                ask = _answered(deciding, result)
+            if error is not None and not step.goes_on:
+                raise error
+
+    async def astep(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
+        """The same for ``arun``; an interruption ends a wait."""
+        with self._continuity_step(conversation, on_event) as (driver, step, agent):
+            run = driver.run
+            assert isinstance(run, Run)
+            error: Exception | None = None
+            try:
+                await agent.astep(conversation, on_event=step.take_event, on_token=on_token)
+            except Exception as raised:
+                error = raised
+            except BaseException as raised:
+                if (ask := driver.cut_short(step, raised)) is not None:
+                    await run.turn_ended(ask.turn, ask.host)
+                raise
+            deciding = driver.after_step(step, error)
+            ask = next(deciding, None)
+            while ask is not None:
+                with released(driver.state):
+                    if ask.point is Point.TURN_ENDED:
+                        result = await run.turn_ended(ask.turn, ask.host)
+                    else:
+                        result = await run.before_settle(ask.host)
+                    driver.senders.let_finish()
+                ask = _answered(deciding, result)
+            if error is not None and not step.goes_on:
+                raise error
+
+    @contextmanager
+    def _continuity_step(self, conversation: Any, on_event: Any) -> Iterator[tuple[RunDriver, Step, Any]]:
+        """The step, and a copy of the agent with which it is taken."""
+        driver, agent = self._continuity_driver, self._continuity_agent
+        watched = agent.model_copy(
+            update={
+                "llm": WatchedModel(agent.llm, driver.endings, driver.begin_call),
+                "condenser": ProjectingCondenser(agent.condenser, driver.project),
+            }
+        )
+        # What the agent keeps for itself from step to step is one thing for both.
+        object.__setattr__(watched, "__pydantic_private__", agent.__pydantic_private__)
+        try:
+            yield driver, driver.begin_step(on_event), watched
+        finally:
+            if conversation.agent is not self:  # A tool has switched the model, or loaded a plugin.
+                self._continuity_agent = conversation.agent
+                conversation.agent = self
+
+
+def _answered(deciding: Asking, result: BoundaryResult) -> Ask | None:
+    """The next boundary, or ``None`` where everything is decided."""
+    try:
+        return deciding.send(result)
+    except StopIteration:
+        return None
