@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import attrs
-from pydantic_ai import exceptions
+from pydantic_ai import CallToolsNode, ModelRequestNode, exceptions
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
@@ -33,11 +33,6 @@ from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
 from continuity_core.model.stop_reason import StopReason
 from continuity_core.model.turn import Turn
-
-try:
-    from pydantic_ai.agent import CallToolsNode, ModelRequestNode
-except ImportError:  # pragma: no cover
-    from pydantic_ai import CallToolsNode, ModelRequestNode
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
 
@@ -141,7 +136,8 @@ class RunDriver:
         settings: Mapping[str, Any] = request.model_settings or {}
         adjust, self._adjust = self._adjust, None
         if adjust is not None:
-            request.model_settings = settings = {**settings, **_settings_of(adjust)}  # type: ignore[typeddict-item]
+            settings = {**settings, **_settings_of(adjust)}
+            request.model_settings = settings
         limit = settings.get("max_tokens")
         self._output_limit = limit if isinstance(limit, int) else None
         self._output_tools = frozenset(tool.name for tool in request.model_request_parameters.output_tools)

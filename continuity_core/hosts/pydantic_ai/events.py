@@ -8,7 +8,7 @@ from pydantic_ai import CapabilityEvent
 
 
 @dataclass(kw_only=True)
-class TurnResumed(CapabilityEvent, namespace="continuity"):
+class TurnResumed(CapabilityEvent, namespace="continuity"):  # type: ignore[call-arg]
     """One more turn was asked for; the next model response is another attempt, and starts at part 0 again."""
 
     reason: str

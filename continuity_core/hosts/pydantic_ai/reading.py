@@ -160,7 +160,7 @@ def failure_of(error: Exception) -> Failure:
     return min(failures, key=lambda failure: _HOPE.get(classify(failure).kind, 5))
 
 
-def _of_the_client(error: Exception) -> Exception:
+def _of_the_client(error: Any) -> Any:
     """What the provider's client raised, where the framework's error is made of it.
 
     The framework words every HTTP error around the body, and every response that it cannot read as a
@@ -174,12 +174,10 @@ def _of_the_client(error: Exception) -> Exception:
     return error
 
 
-def _leaves(group: ExceptionGroup[Exception]) -> Sequence[Exception]:
-    return [
-        leaf
-        for inner in group.exceptions
-        for leaf in (_leaves(inner) if isinstance(inner, ExceptionGroup) else [inner])
-    ]
+def _leaves(error: Exception) -> Sequence[Exception]:
+    if not isinstance(error, ExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
 
 
 def is_of_the_model(error: Exception) -> bool:
