@@ -36,6 +36,8 @@ class HostFacts:
     """Tools whose call ends a run on purpose."""
     ended_on_purpose: bool = False
     """The host is about to settle because the run reached a proper end (output tool, handoff, approval …)."""
+    no_more_turns: str | None = None
+    """Why the host cannot make another turn, e.g. because its own limit on turns is reached."""
     deadline: datetime | None = None
     """When the caller stops waiting for the run; aware."""
     lookup: Callable[[EntryRef], Entry | None] | None = attrs.field(default=None, eq=False, repr=False)

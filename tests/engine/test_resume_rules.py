@@ -172,6 +172,17 @@ async def test_another_continuation_is_respected_and_nothing_is_edited() -> None
     assert not run.is_left_out(turn.entry)
 
 
+async def test_a_host_that_has_no_turns_left_is_asked_for_none_and_nothing_is_held_or_charged() -> None:
+    run = make().start_run()
+    host = HostFacts(no_more_turns="the limit of 5 turns is reached")
+    turn = failed(CauseKind.TRANSIENT, failure={})
+    assert not (await run.turn_ended(turn, host)).resume
+    assert not (await run.before_settle(host)).resume
+    assert waits_of(run) == []
+    assert run.state.charged == 0
+    assert run.report().no_resume == "the limit of 5 turns is reached"
+
+
 async def test_an_aborted_turn_is_terminal_whatever_its_text_says() -> None:
     run = make().start_run()
     turn = failed(CauseKind.TRANSIENT, failure={})

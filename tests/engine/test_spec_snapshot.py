@@ -83,6 +83,7 @@ SHOWN = {
         "retry_follows",
         "ending_tools",
         "ended_on_purpose",
+        "no_more_turns",
         "deadline",
         "lookup",
     },
