@@ -206,6 +206,8 @@ class _Classifier:
         )
         if found is not None:
             return found
+        if "requested" not in self.evidence.text:
+            return None
         limit, requested = (
             _LIMIT_NUMBER.search(self.evidence.text),
             _REQUESTED_NUMBER.search(self.evidence.text),

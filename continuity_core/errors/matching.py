@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 import attrs
@@ -189,16 +189,16 @@ class WordIndex(Generic[T]):
             else:
                 self._always.append(entry.value)
 
-    def candidates(self, folded: FoldedText) -> Iterator[T]:
+    def candidates(self, folded: FoldedText) -> list[T]:
         """The values whose literal may stand in the text."""
-        by_word, by_prefix = self._by_word, self._by_prefix
-        for word in folded.words & by_word.keys():
-            yield from by_word[word]
-        for prefix in folded.prefixes & by_prefix.keys():
-            yield from by_prefix[prefix]
-        yield from self._always
+        found = list(self._always)
+        for word in folded.words:
+            found += self._by_word.get(word, ())
+        for prefix in folded.prefixes:
+            found += self._by_prefix.get(prefix, ())
         if not folded.ascii_only:
-            yield from self._other_scripts
+            found += self._other_scripts
+        return found
 
 
 class Tables:

@@ -64,6 +64,8 @@ HOPELESS = (
         "model does not exist",
         "model_not_found",
         "invalid argument",
+        "jinja",
+        "rendering prompt",
         "does not support",
         "not supported in",
         "not supported for",
