@@ -27,6 +27,7 @@ from continuity_core.testing.conformance import (
     scenarios_of,
     selected,
 )
+from continuity_core.testing.conformance.features import features_of
 from continuity_core.testing.conformance.parsing import ScenarioError
 
 Prompt = Callable[["BareSession", str], Awaitable[HostResult]]
@@ -500,6 +501,7 @@ async def test_every_feature_is_asked_for_by_some_scenario() -> None:
                 {"at": "wait:1", "do": "abort"},
                 {"at": "wait:1", "do": "off"},
             ],
+            "expect": {"final": {"text": "x"}},
         },
         {"name": "no finish", **keys, "responses": [{"text": "x", "cut": "no_finish"}]},
     ]
@@ -673,3 +675,27 @@ async def test_the_results_are_given_as_json() -> None:
             "final": {"text": "done", "stop": "stop", "aborted": False, "error": None, "cause": "final"},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("scenario", "is_needed"),
+    [
+        ({"expect": {"final": {"text": "half of it"}}}, True),
+        ({"expect": {"final": {"text": "half"}}}, True),
+        ({"expect": {"request": {"2": {"has": ["half of it"]}}}}, True),
+        (
+            {"expect": {"request": {"2": {"has": ["half of it"]}}}, "settings": {"allow_injection": ["p"]}},
+            False,
+        ),
+        ({"expect": {"request": {"2": {"lacks": ["half of it"]}}}}, False),
+        ({"expect": {"final": {"text": "done"}}}, False),
+        ({"expect": {"final": {"text": ""}}}, False),
+        ({}, False),
+    ],
+)
+def test_a_half_that_is_expected_again_must_have_been_returned(
+    scenario: dict[str, Any], is_needed: bool
+) -> None:
+    responses = [{"text": "half of it", "stop": "length"}, {"stop": "length"}, {"http": 500}]
+    [parsed] = scenarios_of([{"name": "a", "prompts": ["Go"], "responses": responses, **scenario}])
+    assert (Feature.LENGTH_AS_RESULT in features_of(parsed, stream=True)) is is_needed
