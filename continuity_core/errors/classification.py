@@ -6,13 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 
-import attrs
-
+from continuity_core.errors.deliberation import Deliberation, Verdict
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
-from continuity_core.errors.guidance import guidance_of
-from continuity_core.errors.lazily import lazy
-from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.combinations import COMBINATIONS
@@ -23,13 +19,8 @@ from continuity_core.errors.tables.exception_names import (
     kind_of_exception,
 )
 from continuity_core.errors.tables.statuses import by_status
-from continuity_core.errors.tables.untelling import UNTELLING
-from continuity_core.errors.wordings import WORDINGS
-from continuity_core.model.cause import Cause, CauseKind, Guidance
+from continuity_core.model.cause import Cause, CauseKind
 from continuity_core.model.failure import Failure
-
-USAGE_WINDOW_SECONDS = 900.0
-"""A stated wait longer than this makes a limit of vague wording a usage window."""
 
 _GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
 _GUIDED = frozenset(
@@ -66,28 +57,8 @@ def classify(
     return _Classifier(evidence, now or datetime.now(UTC), tuple(rules), timezone).verdict()
 
 
-@attrs.frozen
-class _Verdict:
-    kind: CauseKind
-    why: str
-    rule: str
-
-
-class _Classifier:
+class _Classifier(Deliberation):
     """One failure on its way through the steps, first answer first."""
-
-    def __init__(
-        self, evidence: Evidence, now: datetime, rules: tuple[ErrorRule, ...], timezone: tzinfo
-    ) -> None:
-        self.evidence = evidence
-        self.now = now
-        self.rules = rules
-        self.timezone = timezone
-
-    @lazy
-    def guidance(self) -> tuple[Guidance, ...]:
-        """What the provider says on how long to wait, whatever kind of failure it is."""
-        return guidance_of(self.evidence, now=self.now, timezone=self.timezone)
 
     def verdict(self) -> Cause:
         rule = first_rule(self.rules, self.evidence.text) if self.rules else None
@@ -101,47 +72,47 @@ class _Classifier:
         guidance = self.guidance if found.kind in _GUIDED else ()
         return Cause(kind=found.kind, why=found.why, guidance=guidance, rule=found.rule)
 
-    def _first_answer(self) -> _Verdict:
+    def _first_answer(self) -> Verdict:
         for step in _STEPS:
             found = step(self)
             if found is not None:
                 return found
-        return _Verdict(CauseKind.UNKNOWN, "Nothing in the error says what kind of failure it is.", "nothing")
+        return Verdict(CauseKind.UNKNOWN, "Nothing in the error says what kind of failure it is.", "nothing")
 
     # The steps, in the order of evidence.
 
-    def elsewhere(self) -> _Verdict | None:
+    def elsewhere(self) -> Verdict | None:
         if self.evidence.failure.where == "tool":
-            return _Verdict(CauseKind.UNKNOWN, "A tool failed, not the provider.", "where:tool")
+            return Verdict(CauseKind.UNKNOWN, "A tool failed, not the provider.", "where:tool")
         return None
 
-    def cancellation(self) -> _Verdict | None:
+    def cancellation(self) -> Verdict | None:
         # Only the outermost type counts: on asyncio every timeout is caused by a CancelledError.
         name = next((name for name in self.evidence.exception_names if name not in _GROUPS), "")
         if name in CANCELLATIONS:
-            return _Verdict(
+            return Verdict(
                 CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
             )
-        return self._worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
+        return self.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
 
-    def not_the_provider(self) -> _Verdict | None:
+    def not_the_provider(self) -> Verdict | None:
         if self.evidence.failure.status is not None:
             return None
         text = self.evidence.text
         percent = _PERCENT_USED.search(text) if "%" in text else None
         if percent is not None and not any(word in text for word in _LIMIT_HIT):
-            return _Verdict(
+            return Verdict(
                 CauseKind.UNKNOWN,
                 "The text shows how much of a limit is used, it tells of no failure.",
                 "usage-display",
             )
-        return self._worded(
+        return self.worded(
             "elsewhere",
             CauseKind.UNKNOWN,
             "a tool or the framework speaks, not the provider",
         )
 
-    def decisive_code(self) -> _Verdict | None:
+    def decisive_code(self) -> Verdict | None:
         quoted: tuple[str, int] | None = None
         for code, depth in self.evidence.codes:
             if code in codes.QUOTA:
@@ -151,30 +122,26 @@ class _Classifier:
                 refused = codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT
                 quoted = quoted or ((code, depth) if refused or code in codes.LIMIT else None)
             elif quoted is None or quoted[1] <= depth or row[0] is not CauseKind.TRANSIENT:
-                return _Verdict(
+                return Verdict(
                     row[0], f"The provider's code or type {code!r} means {row[0]}.", f"code:{code}"
                 )
             elif quoted[0] in codes.LIMIT:
-                return self._limit(f"code:{quoted[0]}", f"the quoted provider's code is {quoted[0]!r}")
+                return self.limit(f"code:{quoted[0]}", f"the quoted provider's code is {quoted[0]!r}")
             else:
                 why = f"The quoted provider's code {quoted[0]!r} outranks the gateway's {code!r}."
-                return _Verdict(CauseKind.PERMANENT, why, f"code:{quoted[0]}")
+                return Verdict(CauseKind.PERMANENT, why, f"code:{quoted[0]}")
         return None
 
-    def _quota(self, code: str) -> _Verdict:
+    def _quota(self, code: str) -> Verdict:
         if self.evidence.from_alibaba:
-            return self._limit(f"code:{code}", "Alibaba uses this code for a throttle")
-        if self._find("usage") is not None or self._comes_back():
-            return self._limit(f"code:{code}", "a quota that comes back")
-        return _Verdict(
+            return self.limit(f"code:{code}", "Alibaba uses this code for a throttle")
+        if self.find("usage") is not None or self.comes_back():
+            return self.limit(f"code:{code}", "a quota that comes back")
+        return Verdict(
             CauseKind.PERMANENT, f"The provider's code {code!r} means an empty account.", f"code:{code}"
         )
 
-    def _comes_back(self) -> bool:
-        """Whether the text says when the balance is there again."""
-        return bool(self.guidance) and any(word in self.evidence.text for word in _RETURNS)
-
-    def stop_reason(self) -> _Verdict | None:
+    def stop_reason(self) -> Verdict | None:
         fields = self.evidence.fields
         if self.evidence.failure.code:
             fields = [Field("stopreason", self.evidence.failure.code), *fields]
@@ -187,19 +154,19 @@ class _Classifier:
             reason = plain_name(value)
             for table, kind in _STOP_REASONS:
                 if reason in table:
-                    return _Verdict(
+                    return Verdict(
                         kind, f"The turn's stop reason {value!r} means {kind}.", f"stop-reason:{reason}"
                     )
         return None
 
-    def parameter(self) -> _Verdict | None:
-        return self._worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
+    def parameter(self) -> Verdict | None:
+        return self.worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
 
-    def output_cap(self) -> _Verdict | None:
-        return self._worded("length", CauseKind.LENGTH, "the output was cut at its cap")
+    def output_cap(self) -> Verdict | None:
+        return self.worded("length", CauseKind.LENGTH, "the output was cut at its cap")
 
-    def too_large(self) -> _Verdict | None:
-        found = self._worded(
+    def too_large(self) -> Verdict | None:
+        found = self.worded(
             "too-large",
             CauseKind.CONTEXT_OVERFLOW,
             "this one request is larger than the limit ever allows",
@@ -218,83 +185,81 @@ class _Classifier:
         if asked <= allowed:
             return None
         why = f"This one request needs {asked} and the limit is {allowed}: waiting cannot help."
-        return _Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
+        return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
 
-    def overflow(self) -> _Verdict | None:
-        return self._worded(
+    def overflow(self) -> Verdict | None:
+        return self.worded(
             "overflow",
             CauseKind.CONTEXT_OVERFLOW,
             "the request does not fit the model's context",
         )
 
-    def refused(self) -> _Verdict | None:
-        found = self._worded("safety", CauseKind.PERMANENT, "a safety filter refused it")
+    def refused(self) -> Verdict | None:
+        found = self.worded("safety", CauseKind.PERMANENT, "a safety filter refused it")
         if found is not None:
             return found
-        usage = self._find("usage") if self.evidence.status in (403, 429, None) else None
+        usage = self.find("usage") if self.evidence.status in (403, 429, None) else None
         if usage is None or self.evidence.status == 401:
-            found = self._worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
+            found = self.worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
             if found is not None:
                 return found
-        found = self._worded(
+        found = self.worded(
             "billing",
             CauseKind.PERMANENT,
             "the account has no money or reached a spending cap",
         )
         if found is not None:
-            return (
-                self._limit("billing:comes-back", "the balance comes back") if self._comes_back() else found
-            )
+            return self.limit("billing:comes-back", "the balance comes back") if self.comes_back() else found
         return None
 
-    def openai_quota(self) -> _Verdict | None:
-        if self._find("openai-quota") is None or self.evidence.from_google or self.evidence.from_alibaba:
+    def openai_quota(self) -> Verdict | None:
+        if self.find("openai-quota") is None or self.evidence.from_google or self.evidence.from_alibaba:
             return None
-        return self._worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
+        return self.worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
 
-    def offer(self) -> _Verdict | None:
-        return self._worded("billing-offer", CauseKind.PERMANENT, "the account has no money left")
+    def offer(self) -> Verdict | None:
+        return self.worded("billing-offer", CauseKind.PERMANENT, "the account has no money left")
 
-    def usage_window(self) -> _Verdict | None:
-        return self._worded("usage", CauseKind.USAGE_LIMIT, "a usage window is spent")
+    def usage_window(self) -> Verdict | None:
+        return self.worded("usage", CauseKind.USAGE_LIMIT, "a usage window is spent")
 
-    def limit_code(self) -> _Verdict | None:
+    def limit_code(self) -> Verdict | None:
         code = next((code for code, _depth in self.evidence.codes if code in codes.LIMIT), None)
         return (
-            None if code is None else self._limit(f"code:{code}", f"the provider's code or type is {code!r}")
+            None if code is None else self.limit(f"code:{code}", f"the provider's code or type is {code!r}")
         )
 
-    def throttle(self) -> _Verdict | None:
-        return self._worded_limit(self._find("throttle") or self._find("daily"))
+    def throttle(self) -> Verdict | None:
+        return self.worded_limit(self.find("throttle") or self.find("daily"))
 
-    def vague_limit(self) -> _Verdict | None:
-        return self._worded_limit(self._find("vague-limit"))
+    def vague_limit(self) -> Verdict | None:
+        return self.worded_limit(self.find("vague-limit"))
 
-    def hopeless(self) -> _Verdict | None:
-        return self._worded("hopeless", CauseKind.PERMANENT, "this request can never be served")
+    def hopeless(self) -> Verdict | None:
+        return self.worded("hopeless", CauseKind.PERMANENT, "this request can never be served")
 
-    def overload(self) -> _Verdict | None:
-        return self._worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
+    def overload(self) -> Verdict | None:
+        return self.worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
 
-    def certificate(self) -> _Verdict | None:
-        return self._worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted")
+    def certificate(self) -> Verdict | None:
+        return self.worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted")
 
-    def transport(self) -> _Verdict | None:
-        return self._worded(
+    def transport(self) -> Verdict | None:
+        return self.worded(
             "transport",
             CauseKind.TRANSIENT,
             "the connection, the stream or a proxy broke",
         )
 
-    def server_fault(self) -> _Verdict | None:
+    def server_fault(self) -> Verdict | None:
         if self.evidence.status in (401, 402, 403, 404, 422):
             return None
-        return self._worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+        return self.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
 
-    def combination(self) -> _Verdict | None:
+    def combination(self) -> Verdict | None:
         """Words that stand together, where the status leaves room for what they tell."""
         status = self.evidence.status
-        if status in _STATUSES_THAT_DECIDE or self._says_nothing():
+        if status in _STATUSES_THAT_DECIDE or self.says_nothing():
             return None
         if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
@@ -304,159 +269,69 @@ class _Classifier:
             if any(row.matches(sentence) for sentence in self.evidence.sentences):
                 why = f"The text speaks of {row.name}."
                 if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
-                    return self._limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
-                return _Verdict(row.kind, why, f"words:{row.name}")
+                    return self.limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
+                return Verdict(row.kind, why, f"words:{row.name}")
         return None
 
-    def telling_status(self) -> _Verdict | None:
+    def telling_status(self) -> Verdict | None:
         status = self.evidence.status
         row = None if status is None else by_status(status)
         if row is None:
             return None
         kind, meaning = row
         if kind is CauseKind.RATE_LIMIT:
-            return self._limit(f"status:{status}", f"HTTP {status} means {meaning}")
-        return self._unless_told_otherwise(_Verdict(kind, f"HTTP {status}: {meaning}.", f"status:{status}"))
+            return self.limit(f"status:{status}", f"HTTP {status} means {meaning}")
+        return self.unless_told_otherwise(Verdict(kind, f"HTTP {status}: {meaning}.", f"status:{status}"))
 
-    def invalid(self) -> _Verdict | None:
-        return self._worded("invalid", CauseKind.PERMANENT, "the request itself is wrong")
+    def invalid(self) -> Verdict | None:
+        return self.worded("invalid", CauseKind.PERMANENT, "the request itself is wrong")
 
-    def weak_code(self) -> _Verdict | None:
+    def weak_code(self) -> Verdict | None:
         for code, _depth in self.evidence.codes:
             row = codes.WEAK.get(code)
-            if row is not None and not (code == "invalidrequesterror" and self._says_nothing()):
-                return _Verdict(row[0], f"The provider's code or type is {code!r}.", f"code:{code}")
+            if row is not None and not (code == "invalidrequesterror" and self.says_nothing()):
+                return Verdict(row[0], f"The provider's code or type is {code!r}.", f"code:{code}")
         return None
 
-    def bad_request(self) -> _Verdict | None:
-        if self.evidence.status != 400 or self._says_nothing():
+    def bad_request(self) -> Verdict | None:
+        if self.evidence.status != 400 or self.says_nothing():
             return None
-        return _Verdict(
+        return Verdict(
             CauseKind.PERMANENT, "HTTP 400 with a reason: the same request fails again.", "status:400"
         )
 
-    def exception_type(self) -> _Verdict | None:
+    def exception_type(self) -> Verdict | None:
         for name in self.evidence.exception_names:
             kind = kind_of_exception(name)
             if kind is CauseKind.RATE_LIMIT:
-                return self._limit(f"exception:{name}", f"the exception is a {name}")
+                return self.limit(f"exception:{name}", f"the exception is a {name}")
             if kind is not None:
-                return self._unless_told_otherwise(
-                    _Verdict(kind, f"The exception is a {name}.", f"exception:{name}")
+                return self.unless_told_otherwise(
+                    Verdict(kind, f"The exception is a {name}.", f"exception:{name}")
                 )
         if any(name in ABORTS for name in self.evidence.exception_names):
-            return _Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
+            return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
         return None
 
-    def vague(self) -> _Verdict | None:
+    def vague(self) -> Verdict | None:
         if self.evidence.status == 400:
             return None
-        return self._worded("vague", CauseKind.TRANSIENT, "the text only asks for another try")
+        return self.worded("vague", CauseKind.TRANSIENT, "the text only asks for another try")
 
-    def retry_flag(self) -> _Verdict | None:
-        flag = self._told_to_retry()
-        if flag is None:
-            return None
-        kind = CauseKind.TRANSIENT if flag else CauseKind.PERMANENT
-        return _Verdict(
-            kind, f"The provider says that it {'may' if flag else 'must not'} be tried again.", "should-retry"
-        )
-
-    def guidance_alone(self) -> _Verdict | None:
-        return self._limit("guidance", "the error states a wait") if self.guidance else None
-
-    # What the steps share.
-
-    @lazy
-    def _matches(self) -> dict[str, Wording]:
-        """By table the first row that the text has; a text with broken lines is looked at unbroken, too."""
-        found = WORDINGS.matches(self.evidence.folded)
-        if self.evidence.joined is not None:
-            found = WORDINGS.matches(self.evidence.joined) | found
-        return found
-
-    def _find(self, table: str) -> Wording | None:
-        return self._matches.get(table)
-
-    def _worded(self, table: str, kind: CauseKind, meaning: str) -> _Verdict | None:
-        found = self._find(table)
-        if found is None:
-            return None
-        return _Verdict(
-            kind, f"The text says {_shown(found)!r} ({found.source}): {meaning}.", f"{table}:{found.name}"
-        )
-
-    def _worded_limit(self, wording: Wording | None) -> _Verdict | None:
-        if wording is None:
-            return None
-        reason = f"the text says {_shown(wording)!r} ({wording.source})"
-        return self._limit(f"throttle:{wording.name}", reason)
-
-    def _limit(self, rule: str, reason: str, default: CauseKind = CauseKind.RATE_LIMIT) -> _Verdict:
-        """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
-        window = self._find("usage")
-        if window is not None:
-            return _Verdict(
-                CauseKind.USAGE_LIMIT,
-                f"A limit ({reason}) of a usage window: {_shown(window)!r}.",
-                f"usage:{window.name}",
-            )
-        if self._find("short-window") is not None:
-            return _Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
-        longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
-        if longest is not None and longest > USAGE_WINDOW_SECONDS:
-            why = (
-                f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."
-            )
-            return _Verdict(CauseKind.USAGE_LIMIT, why, rule)
-        if longest is None and self._find("daily") is not None:
-            return _Verdict(
-                CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
-            )
-        return _Verdict(default, f"A limit: {reason}.", rule)
-
-    def _told_to_retry(self) -> bool | None:
-        header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
-        if header in ("true", "false"):
-            return header == "true"
-        for name, value, _depth in self.evidence.fields:
-            if name in _RETRY_FLAGS and isinstance(value, bool):
-                return value
-        return None
-
-    def _unless_told_otherwise(self, verdict: _Verdict) -> _Verdict:
-        """``x-should-retry`` counts more than a bare status or an exception's type."""
-        flag = self._told_to_retry()
-        if (
-            flag is None
-            or (verdict.kind is CauseKind.TRANSIENT) == flag
-            or verdict.kind is CauseKind.CONTEXT_OVERFLOW
-        ):
-            return verdict
-        return self.retry_flag() or verdict
-
-    def _says_nothing(self) -> bool:
-        """Whether the text has nothing but words that every failure has."""
-        folded = self.evidence.folded
-        return folded.ascii_only and all(word in UNTELLING or word.isdecimal() for word in folded.words)
-
-
-def _shown(wording: Wording) -> str:
-    return "…".join(wording.phrase.pieces).strip()
+    def guidance_alone(self) -> Verdict | None:
+        return self.limit("guidance", "the error states a wait") if self.guidance else None
 
 
 _STATUSES_THAT_DECIDE = frozenset({401, 403, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
-_RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
-_RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 _STOP_REASONS = (
     (length.STOPPED_BY_LENGTH, CauseKind.LENGTH),
     (length.STOPPED_BY_CONTEXT, CauseKind.CONTEXT_OVERFLOW),
     (length.STOPPED_BY_POLICY, CauseKind.PERMANENT),
     (length.STOPPED_BY_FAULT, CauseKind.TRANSIENT),
 )
-_STEPS: tuple[Callable[[_Classifier], _Verdict | None], ...] = (
+_STEPS: tuple[Callable[[_Classifier], Verdict | None], ...] = (
     _Classifier.elsewhere,
     _Classifier.cancellation,
     _Classifier.not_the_provider,

@@ -1,0 +1,142 @@
+"""What every step on the way to a verdict has at hand."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+import attrs
+
+from continuity_core.errors.evidence import Evidence
+from continuity_core.errors.guidance import guidance_of
+from continuity_core.errors.lazily import lazy
+from continuity_core.errors.matching import Wording
+from continuity_core.errors.rules import ErrorRule
+from continuity_core.errors.tables.untelling import UNTELLING
+from continuity_core.errors.wordings import WORDINGS
+from continuity_core.model.cause import CauseKind, Guidance
+
+USAGE_WINDOW_SECONDS = 900.0
+"""A stated wait longer than this makes a limit of vague wording a usage window."""
+
+_RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
+_RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
+
+
+@attrs.frozen
+class Verdict:
+    """What one step says."""
+
+    kind: CauseKind
+    why: str
+    rule: str
+
+
+class Deliberation:
+    """One failure with its evidence, its guidance and the wordings that stand in it."""
+
+    def __init__(
+        self, evidence: Evidence, now: datetime, rules: tuple[ErrorRule, ...], timezone: tzinfo
+    ) -> None:
+        self.evidence = evidence
+        self.now = now
+        self.rules = rules
+        self.timezone = timezone
+
+    @lazy
+    def guidance(self) -> tuple[Guidance, ...]:
+        """What the provider says on how long to wait, whatever kind of failure it is."""
+        return guidance_of(self.evidence, now=self.now, timezone=self.timezone)
+
+    def comes_back(self) -> bool:
+        """Whether the text says when the balance is there again."""
+        return bool(self.guidance) and any(word in self.evidence.text for word in _RETURNS)
+
+    @lazy
+    def _matches(self) -> dict[str, Wording]:
+        """By table the first row that the text has; a text with broken lines is looked at unbroken, too."""
+        found = WORDINGS.matches(self.evidence.folded)
+        if self.evidence.joined is not None:
+            found = WORDINGS.matches(self.evidence.joined) | found
+        return found
+
+    def find(self, table: str) -> Wording | None:
+        """The first row of a table of wordings that the text has."""
+        return self._matches.get(table)
+
+    def worded(self, table: str, kind: CauseKind, meaning: str) -> Verdict | None:
+        """The verdict of a table of wordings, where one of its rows stands in the text."""
+        found = self.find(table)
+        if found is None:
+            return None
+        return Verdict(
+            kind, f"The text says {shown(found)!r} ({found.source}): {meaning}.", f"{table}:{found.name}"
+        )
+
+    def worded_limit(self, wording: Wording | None) -> Verdict | None:
+        """The verdict of a wording that speaks of some limit."""
+        if wording is None:
+            return None
+        reason = f"the text says {shown(wording)!r} ({wording.source})"
+        return self.limit(f"throttle:{wording.name}", reason)
+
+    def limit(self, rule: str, reason: str, default: CauseKind = CauseKind.RATE_LIMIT) -> Verdict:
+        """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
+        window = self.find("usage")
+        if window is not None:
+            return Verdict(
+                CauseKind.USAGE_LIMIT,
+                f"A limit ({reason}) of a usage window: {shown(window)!r}.",
+                f"usage:{window.name}",
+            )
+        if self.find("short-window") is not None:
+            return Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
+        longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
+        if longest is not None and longest > USAGE_WINDOW_SECONDS:
+            why = (
+                f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."
+            )
+            return Verdict(CauseKind.USAGE_LIMIT, why, rule)
+        if longest is None and self.find("daily") is not None:
+            return Verdict(
+                CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
+            )
+        return Verdict(default, f"A limit: {reason}.", rule)
+
+    def _told_to_retry(self) -> bool | None:
+        header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
+        if header in ("true", "false"):
+            return header == "true"
+        for name, value, _depth in self.evidence.fields:
+            if name in _RETRY_FLAGS and isinstance(value, bool):
+                return value
+        return None
+
+    def unless_told_otherwise(self, verdict: Verdict) -> Verdict:
+        """``x-should-retry`` counts more than a bare status or an exception's type."""
+        flag = self._told_to_retry()
+        if (
+            flag is None
+            or (verdict.kind is CauseKind.TRANSIENT) == flag
+            or verdict.kind is CauseKind.CONTEXT_OVERFLOW
+        ):
+            return verdict
+        return self.retry_flag() or verdict
+
+    def says_nothing(self) -> bool:
+        """Whether the text has nothing but words that every failure has."""
+        folded = self.evidence.folded
+        return folded.ascii_only and all(word in UNTELLING or word.isdecimal() for word in folded.words)
+
+    def retry_flag(self) -> Verdict | None:
+        flag = self._told_to_retry()
+        if flag is None:
+            return None
+        kind = CauseKind.TRANSIENT if flag else CauseKind.PERMANENT
+        return Verdict(
+            kind, f"The provider says that it {'may' if flag else 'must not'} be tried again.", "should-retry"
+        )
+
+
+def shown(wording: Wording) -> str:
+    """A wording as a person would quote it."""
+    return "…".join(wording.phrase.pieces).strip()
