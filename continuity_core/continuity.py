@@ -28,6 +28,7 @@ from continuity_core.loading.plugin_set import PluginSet
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.events import Event
+from continuity_core.observe.journal import Journal
 
 LOG = logging.getLogger("continuity")
 
@@ -134,7 +135,10 @@ class Continuity:
         on_event: Callable[[Event], None] | None,
         error: ConfigurationError | None = None,
     ) -> Self:
-        return cls(loaded.plugins, loaded.configuration.settings, clock=clock, on_event=on_event, error=error)
+        settings = loaded.configuration.settings
+        if settings.journal is not None:
+            on_event = _both(Journal(settings.journal), on_event)
+        return cls(loaded.plugins, settings, clock=clock, on_event=on_event, error=error)
 
     # ---------------------------------------------------------------- runs
 
@@ -285,3 +289,17 @@ class Continuity:
             "switched_off": sorted(self._switched_off),
             "runs": [dict(run.status()) for run in runs],
         }
+
+
+def _both(journal: Journal, on_event: Callable[[Event], None] | None) -> Callable[[Event], None]:
+    """One callable that tells an event to the journal and to the caller's own, if there is one."""
+    if on_event is None:
+        return journal
+
+    def tell(event: Event) -> None:
+        try:
+            journal(event)
+        finally:
+            on_event(event)
+
+    return tell

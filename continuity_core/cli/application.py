@@ -29,6 +29,10 @@ COMMANDS = {
         "continuity_core.cli.explain:explain",
         "Say what an error is: cause, action, until when to wait, and why.",
     ),
+    "explain-run": LazyCommand(
+        "continuity_core.cli.explain_run:explain_run",
+        "Say what every plugin said in a recorded run, and what became of it.",
+    ),
     "serve": LazyCommand("continuity_core.cli.serve:serve", "Serve the chain to a host in another language."),
     "pi": LazyCommand("continuity_core.cli.pi:pi", "Recover the runs of the Pi coding agent."),
     "plugins": LazyCommand(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 import attrs
 
@@ -16,6 +17,14 @@ class Incomplete(StrEnum):
 
     RETURN = "return"
     RAISE = "raise"
+
+
+def _file_or_none(value: object) -> Path | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str | Path):
+        raise ValueError(f"takes the path of a file, not {value!r}")
+    return Path(value).expanduser().absolute()
 
 
 @attrs.frozen(kw_only=True)
@@ -60,6 +69,11 @@ class Settings:
         read=parse_duration,
         tighten=Tighten.LOWER,
         help="Seconds held in a run and the runs under it, in all.",
+    )
+    journal: Path | None = option(
+        "",
+        read=_file_or_none,
+        help="File to which every event is appended as a JSON line, for continuity explain-run; empty: none.",
     )
 
     @property

@@ -35,8 +35,8 @@ class Candidate:
     distribution: str | None = None
     version: str | None = None
     given: str = ""
-    """Who named it, where no distribution did: ``code``, ``load``, or ``local`` for a trusted file's neighbour,
-    whose path is then the distribution."""
+    """Who named it, where no distribution did: ``code``, ``load``, or ``local``: it stands in a file beside a
+    trusted one, whose path is told as its distribution."""
 
     @property
     def bundled(self) -> bool:

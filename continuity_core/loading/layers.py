@@ -30,7 +30,7 @@ def shape_problems(layer: Layer) -> Iterable[Problem]:
         yield Problem(
             where=layer.where("plugins"),
             what=f"takes a table for each plugin, not {printable(repr(tables), 100)}",
-            mend="Options go to [tool.continuity.plugins.NAME]. Classes to load besides the installed plugins: "
+            mend="Options go to [tool.continuity.plugins.NAME]. Classes to load besides those installed: "
             'load = ["package.module:Class"]. The only plugins to load: only = ["name"].',
         )
         tables = {}

@@ -560,7 +560,7 @@ def test_every_problem_of_every_source_is_said_at_once(
 
 
 def test_a_list_in_the_place_of_the_table_of_plugins_is_explained() -> None:
-    with pytest.raises(ConfigurationError, match="Classes to load .*: load = "):
+    with pytest.raises(ConfigurationError, match=r"Classes to load .*: load = "):
         Configuration.from_mapping({"plugins": ["tool-tail"]})
 
 

@@ -156,13 +156,17 @@ def test_a_package_named_as_ours_beside_it_is_not_imported(write: Writer) -> Non
         ),
         (
             "class Rule:\n    def continuity_turn_ended(self, boundary): ...\n",
-            r'plugin "rule" \(.*continuity_local.py\): continuity_turn_ended would never be called: '
-            "it is not decorated. Decorate it with @hookimpl",
+            (
+                r'plugin "rule" \(.*continuity_local.py\): continuity_turn_ended would never be called: '
+                "it is not decorated. Decorate it with @hookimpl"
+            ),
         ),
         ("class Rule:\n    def continuity_x(self): ...\nimport sys\nsys.exit(3)\n", "raises SystemExit: 3"),
         (
-            "from continuity_core import hookimpl\n"
-            "class ToolTail:\n    @hookimpl\n    def continuity_before_settle(self): ...\n",
+            (
+                "from continuity_core import hookimpl\n"
+                "class ToolTail:\n    @hookimpl\n    def continuity_before_settle(self): ...\n"
+            ),
             r'"tool-tail" .*its name is already taken by plugin "tool-tail" \(continuity-core',
         ),
         ("\x00", "cannot be read as Python"),
