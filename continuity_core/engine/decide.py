@@ -123,7 +123,11 @@ def _conclude(
         if proposal.resume is None:
             return proposal
         return attrs.evolve(
-            proposal, resume=None, no_resume=other_work, superseded=host.pending_input is not None
+            proposal,
+            resume=None,
+            no_resume=other_work,
+            superseded=host.pending_input is not None,
+            wait_refused=proposal.wait is not None,
         )
     native_first = boundary.point is Point.TURN_ENDED and goes_native_first(boundary)
     if native_first:

@@ -321,3 +321,9 @@ async def test_a_single_plugin_can_be_switched_off_and_on_while_runs_go_on() -> 
     assert not (await run.turn_ended(cut())).resume
     continuity.enable("length-resume")
     assert (await run.turn_ended(cut())).resume
+
+
+async def test_a_wait_that_other_work_prevented_is_not_skipped_once_that_work_is_gone() -> None:
+    run = make().start_run()
+    await run.turn_ended(failed(CauseKind.USAGE_LIMIT), HostFacts(pending_input="steer"))
+    assert not (await run.before_settle()).resume
