@@ -9,7 +9,7 @@ try:
     import agents.retry  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "continuity_core.hosts.openai_agents needs OpenAI Agents: pip install 'continuity-core[openai-agents]'"
+        "this host needs openai-agents; install it with: pip install 'continuity-core[openai-agents]'"
     ) from error
 
 from continuity_core.hosts.openai_agents.events import TurnResumed

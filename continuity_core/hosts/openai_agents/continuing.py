@@ -11,7 +11,6 @@ from agents.result import RunResultBase
 from agents.run import DEFAULT_MAX_TURNS
 
 from continuity_core.hosts.openai_agents.runs import AgentRun, with_results
-from continuity_core.model.boundary import Mode
 from continuity_core.model.host_facts import HostFacts
 
 _NOTHING_SAID = (None, "", "None")
@@ -38,7 +37,6 @@ class Course:
             self._turns_left -= len(result.raw_responses)
         if agent_run.pending is None or agent_run.run.is_over:
             return False
-        turn = agent_run.pending
         facts = HostFacts(
             ended_on_purpose=is_on_purpose(result), ending_tools=_ending_tools(result), retry_follows=False
         )
@@ -51,7 +49,7 @@ class Course:
         if not decided.resume:
             return False
         if self._cannot_go_on():
-            agent_run.run.unscheduled(f"max_turns are spent, or the history is the provider's ({turn.text!r})")
+            agent_run.run.unscheduled("max_turns are spent, or the provider keeps the history")
             return False
         return True
 

@@ -1,9 +1,9 @@
 """Listening to what the framework reads of the provider's response and does not pass on.
 
 A ``ModelResponse`` does not say why the model stopped, the events made of a streamed chat completion do not
-either, and a response that was cut is raised without its content. The framework's models get their client from
-one method each, those of its extensions fetch the response in one; an instance gets that method wrapped once,
-and what comes back is shown to the call that listens at the moment.
+either, and a response that was cut is raised without its content. The framework's models get their client
+from one method each, those of its extensions fetch the response in one; an instance gets that method wrapped
+once, and what comes back is shown to the call that listens at the moment.
 """
 
 from __future__ import annotations
@@ -162,7 +162,9 @@ def _heard(fetch: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]
     return heard
 
 
-def _shown(create: Callable[..., Awaitable[Any]], look: Callable[[Any], Any]) -> Callable[..., Awaitable[Any]]:
+def _shown(
+    create: Callable[..., Awaitable[Any]], look: Callable[[Any], Any]
+) -> Callable[..., Awaitable[Any]]:
     async def shown(*args: Any, **kwargs: Any) -> Any:
         return look(await create(*args, **kwargs))
 

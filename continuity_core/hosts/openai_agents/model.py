@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from agents import ModelResponse, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel
-from agents.agent_output import AgentOutputSchemaBase
-from agents.handoffs import Handoff
-from agents.items import TResponseInputItem, TResponseStreamEvent
+from agents import ModelResponse, OpenAIChatCompletionsModel, OpenAIResponsesModel
 from agents.models._run_context import get_model_run_owner
-from agents.models.interface import Model, ModelTracing
+from agents.models.interface import Model
 from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
-from agents.tool import Tool
-from openai.types.responses.response_prompt_param import ResponsePromptParam
 
 from continuity_core.continuity import Continuity
 from continuity_core.hosts.openai_agents import retrying
@@ -65,33 +60,9 @@ class ContinuityModel(Model):
 
     # ---------------------------------------------------------------- asking
 
-    async def get_response(
-        self,
-        system_instructions: str | None,
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,
-        tools: list[Tool],
-        output_schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        tracing: ModelTracing,
-        *,
-        previous_response_id: str | None,
-        conversation_id: str | None,
-        prompt: ResponsePromptParam | None,
-    ) -> ModelResponse:
+    async def get_response(self, *given: Any, **named: Any) -> ModelResponse:
         """Ask the model, as often as continuity says."""
-        request = Request(
-            system_instructions=system_instructions,
-            input=input,
-            model_settings=model_settings,
-            tools=tools,
-            output_schema=output_schema,
-            handoffs=handoffs,
-            tracing=tracing,
-            previous_response_id=previous_response_id,
-            conversation_id=conversation_id,
-            prompt=prompt,
-        )
+        request = Request.of(given, named)
         if self._is_left_alone(request):
             return await self.wrapped.get_response(**request.arguments)
         agent_run, is_alone = self._agent_run()
@@ -119,33 +90,9 @@ class ContinuityModel(Model):
             return await retrying.get_response(self.wrapped, request, partial(_count, attempt))
         return await self.wrapped.get_response(**request.arguments)
 
-    async def stream_response(
-        self,
-        system_instructions: str | None,
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,
-        tools: list[Tool],
-        output_schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        tracing: ModelTracing,
-        *,
-        previous_response_id: str | None,
-        conversation_id: str | None,
-        prompt: ResponsePromptParam | None,
-    ) -> AsyncGenerator[TResponseStreamEvent, None]:
+    async def stream_response(self, *given: Any, **named: Any) -> AsyncGenerator[Any, None]:
         """Ask the model, as often as continuity says; a :class:`TurnResumed` stands between attempts."""
-        request = Request(
-            system_instructions=system_instructions,
-            input=input,
-            model_settings=model_settings,
-            tools=tools,
-            output_schema=output_schema,
-            handoffs=handoffs,
-            tracing=tracing,
-            previous_response_id=previous_response_id,
-            conversation_id=conversation_id,
-            prompt=prompt,
-        )
+        request = Request.of(given, named)
         if self._is_left_alone(request):
             alone: Any = self.wrapped.stream_response(**request.arguments)
             async with aclosing(alone):
@@ -183,7 +130,7 @@ class ContinuityModel(Model):
                 await turn.cancelled(attempt)
             raise
 
-    def _start(self, request: Request, attempt: Attempt, agent_run: AgentRun) -> AsyncIterator[Any]:
+    def _start(self, request: Request, attempt: Attempt, agent_run: AgentRun) -> Any:
         if agent_run.is_on:
             return retrying.stream_response(self.wrapped, request, partial(_count, attempt))
         return self.wrapped.stream_response(**request.arguments)

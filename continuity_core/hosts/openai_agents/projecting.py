@@ -76,7 +76,7 @@ def groups_of(listed: Sequence[Any], remembered: Remembered) -> list[Group]:
 def _is_of_model(item: Any) -> bool:
     kind = kind_of(item)
     if kind == "message":
-        return field(item, "role") == "assistant"
+        return bool(field(item, "role") == "assistant")
     return not (kind.endswith(_OUTPUT) or kind in ("item_reference", "compaction", "mcp_approval_response"))
 
 

@@ -19,9 +19,9 @@ class ContinuityProvider(ModelProvider):
     """``provider`` with continuity: ``RunConfig(model_provider=ContinuityProvider())``.
 
     Without ``provider`` it is the framework's default one. ``continuity`` is a :class:`Continuity` to share;
-    without it one is loaded, with ``settings`` and ``plugins`` as by :meth:`Continuity.load`. ``on_report`` is
-    called with the report of every run that ends. An agent whose ``model`` is a ``Model`` and not a name is
-    asked past any provider: wrap that model in :class:`ContinuityModel`.
+    without it one is loaded, with ``settings`` and ``plugins`` as by :meth:`Continuity.load`. ``on_report``
+    is called with the report of every run that ends. An agent whose ``model`` is a ``Model`` and not a name
+    is asked past any provider: wrap that model in :class:`ContinuityModel`.
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -11,32 +12,43 @@ from openai.types.shared import Reasoning
 
 from continuity_core.model.decisions import Adjust
 
+_NAMES = (
+    "system_instructions",
+    "input",
+    "model_settings",
+    "tools",
+    "output_schema",
+    "handoffs",
+    "tracing",
+)
 
-@attrs.frozen(kw_only=True, eq=False)
+
+@attrs.frozen(eq=False)
 class Request:
-    """The arguments of ``Model.get_response`` and ``Model.stream_response``."""
+    """The arguments of ``Model.get_response`` and ``Model.stream_response``, new ones included."""
 
-    system_instructions: Any
-    input: Any
-    model_settings: ModelSettings
-    tools: Any
-    output_schema: Any
-    handoffs: Any
-    tracing: Any
-    previous_response_id: str | None
-    conversation_id: str | None
-    prompt: Any
+    arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: tuple[Any, ...], named: Mapping[str, Any]) -> Request:
+        """Read the arguments of a call: the runner hands some over by position, all others by keyword."""
+        return cls({**dict(zip(_NAMES, given, strict=False)), **named})
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        """All of it by keyword, as the runner itself hands it over."""
-        return attrs.asdict(self, recurse=False)
+    def input(self) -> Any:
+        """A text, or a list of items in the format of the Responses API."""
+        return self.arguments["input"]
+
+    @property
+    def model_settings(self) -> ModelSettings:
+        """The settings, resolved."""
+        return self.arguments["model_settings"]
 
     @property
     def output_limit(self) -> int | None:
         """The output limit in tokens that it asks for."""
         settings = self.model_settings
-        if settings.max_tokens is not None:
+        if isinstance(settings.max_tokens, int):
             return settings.max_tokens
         others = settings.extra_args or {}
         limits = (others.get(name) for name in ("max_completion_tokens", "max_output_tokens"))
@@ -45,17 +57,19 @@ class Request:
     @property
     def is_held_by_server(self) -> bool:
         """Whether the provider adds it to a conversation that it keeps."""
-        return self.conversation_id is not None
+        return self.arguments.get("conversation_id") is not None
 
     @property
     def builds_on_server(self) -> bool:
         """Whether earlier turns are with the provider only."""
-        return self.previous_response_id is not None or self.is_held_by_server
+        return self.arguments.get("previous_response_id") is not None or self.is_held_by_server
 
     @property
     def is_unsafe_to_repeat(self) -> bool:
         """Whether a failed request may have run tools already, as programmatic tool calling does."""
-        return any(type(tool).__name__ == "ProgrammaticToolCallingTool" for tool in self.tools or ())
+        return any(
+            type(tool).__name__ == "ProgrammaticToolCallingTool" for tool in self.arguments.get("tools") or ()
+        )
 
     @property
     def retries_natively(self) -> bool:
@@ -65,7 +79,7 @@ class Request:
 
     def with_input(self, input: Any) -> Request:
         """The same with other entries."""
-        return self if input is self.input else attrs.evolve(self, input=input)
+        return self if input is self.input else Request({**self.arguments, "input": input})
 
     def adjusted(self, adjust: Adjust | None) -> Request:
         """The same with the settings that continuity asks for in this one turn."""
@@ -77,4 +91,5 @@ class Request:
         if adjust.reasoning_effort is not None:
             own = self.model_settings.reasoning or Reasoning()
             changes["reasoning"] = own.model_copy(update={"effort": adjust.reasoning_effort.value})
-        return attrs.evolve(self, model_settings=dataclasses.replace(self.model_settings, **changes))
+        settings = dataclasses.replace(self.model_settings, **changes)
+        return Request({**self.arguments, "model_settings": settings})

@@ -7,7 +7,7 @@ the same settings; what is raised after that is marked as not to be retried agai
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 from agents import ModelResponse
@@ -39,10 +39,10 @@ async def get_response(model: Model, request: Request, count: Callable[[], None]
     return await get_response_with_retry(get_response=ask, **_how(model, request))
 
 
-def stream_response(model: Model, request: Request, count: Callable[[], None]) -> AsyncIterator[Any]:
-    """Ask with streaming; ``count`` is called for each request."""
+def stream_response(model: Model, request: Request, count: Callable[[], None]) -> Any:
+    """Ask with streaming, for an iterator of events; ``count`` is called for each request."""
 
-    def ask() -> AsyncIterator[Any]:
+    def ask() -> Any:
         count()
         return model.stream_response(**request.arguments)
 
@@ -58,8 +58,8 @@ def _how(model: Model, request: Request) -> dict[str, Any]:
         "rewind": _nothing_to_rewind,
         "retry_settings": request.model_settings.retry,
         "get_retry_advice": model.get_retry_advice,
-        "previous_response_id": request.previous_response_id,
-        "conversation_id": request.conversation_id,
+        "previous_response_id": request.arguments.get("previous_response_id"),
+        "conversation_id": None,
     }
 
 

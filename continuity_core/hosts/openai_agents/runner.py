@@ -1,4 +1,4 @@
-"""The framework's ``Runner`` with the tool tail: one run of continuity, carried through several of its runs."""
+"""The framework's ``Runner`` with the tool tail: one run of ours, carried through several of its runs."""
 
 from __future__ import annotations
 

@@ -118,14 +118,14 @@ class AgentRuns:
 
     @classmethod
     def of(cls, continuity: Continuity) -> AgentRuns:
-        """The runs of this continuity: the same for all its models, since a hand-over may change the model."""
+        """The runs of this continuity, the same for all its models: a hand-over may change the model."""
         runs = _OF_CONTINUITY.get(continuity)
         if runs is None:
             runs = _OF_CONTINUITY[continuity] = cls(continuity)
         return runs
 
     def carried(self, session: str | None, deadline: datetime | None) -> AgentRun:
-        """Start a run that may outlive a single ``Runner.run``: the next one that starts while it is current."""
+        """Start a run that may outlive a single ``Runner.run``: one that starts while it is current."""
         return self._start(session, deadline, is_carried=True)
 
     def of_owner(self, owner: object) -> AgentRun:
@@ -190,7 +190,6 @@ class AgentRuns:
         parent = None if current is None else current.run
         run = self.continuity.start_run(session, parent=parent, deadline=deadline)
         return AgentRun(runs=self, run=run, is_carried=is_carried)
-
 
 
 def with_results(turn: Turn, items_of_input: Any) -> Turn:

@@ -11,8 +11,8 @@ from continuity_core.hosts.openai_agents.request import Request
 LOG = logging.getLogger("continuity")
 
 CONVERSATION = (
-    "conversation_id: the provider keeps this conversation and adds every response to it, a broken one too, so "
-    "that nothing can be left out of the next request: nothing is recovered in this run"
+    "conversation_id: the provider keeps this conversation and adds every response to it, a broken one too, "
+    "so that nothing can be left out of the next request: nothing is recovered in this run"
 )
 PROGRAMMATIC = (
     "ProgrammaticToolCallingTool: a request that failed may have run tools already, so that it is not sent "

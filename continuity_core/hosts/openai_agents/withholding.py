@@ -35,7 +35,7 @@ def without_calls(output: Iterable[Any]) -> list[Any]:
 
 
 def nothing_is_left(turn: Turn) -> ModelBehaviorError:
-    """The framework's own error for a response that was cut before it said anything, for one cut in a call."""
+    """The framework's error for a response that was cut and says nothing, for one cut in its only call."""
     word = turn.provider_stop or "none"
     return ModelBehaviorError(
         f"The response ended with finish_reason={word!r} inside a tool call and said nothing else; "

@@ -41,8 +41,8 @@ _STOPS = {
 }
 
 _NO_STEERING = (
-    "the runner reads its input once, at the start of a run, and has no queue for what the user says while it "
-    "goes on; the next run takes it"
+    "the runner reads its input once, at the start of a run, and has no queue for what the user says while "
+    "it goes on; the next run takes it"
 )
 _RAISES = (
     "the framework raises ModelBehaviorError for an incomplete response of the Responses API and returns "
