@@ -63,9 +63,10 @@ export class Display {
     this.say(`one more turn (${result.reason})`);
   }
 
-  settled(answer, mode) {
+  /** Recovery ended without a whole answer: why, and when it would have been possible. */
+  settled(answer) {
     const report = answer?.report;
-    if (!report || mode !== "on" || (!report.no_resume && !report.possible_at)) return;
+    if (!report?.no_resume) return;
     if (report.outcome === "failed" || report.outcome === "incomplete") this.warn(answer.story);
   }
 }

@@ -25,8 +25,8 @@ const RESYNC = -32004;
 const EVENTS = ["wait_started", "wait_ended", "plugin_fault"];
 /** Other extensions name their tools that end a run on purpose on Pi's event bus. */
 const ENDING_TOOLS = "continuity:ending-tools";
-/** Installed and named on the command line, too: the first one that Pi starts serves the session. */
-const SERVED = "continuity:served";
+/** Installed and named on the command line, too: the one that was loaded first serves the session. */
+const WHO_SERVES = "continuity:who-serves";
 
 /**
  * @param {object} options
@@ -55,6 +55,8 @@ class Extension {
     this.mode = "on";
     this.running = false;
     this.turns = 0;
+    /** Pi is done with this instance: its session was replaced, or Pi ends. */
+    this.over = false;
     /** @type {{max_output_tokens: number | null, reasoning_effort: string | null} | undefined} */
     this.adjust = undefined;
     /** Edits that the queue's input superseded: history keeps them out once the input was picked up. */
@@ -63,14 +65,15 @@ class Extension {
 
   register() {
     const { pi } = this;
+    if (this.anotherServes()) return;
     registerFlags(pi);
     new Commands(this).register();
     pi.events?.on?.(ENDING_TOOLS, (names) => [names].flat().forEach((name) => this.endingTools.add(String(name))));
-    pi.events?.on?.(SERVED, (server) => {
-      this.served = server !== this;
+    pi.on("session_start", (_event, ctx) => this.open(ctx));
+    pi.on("session_shutdown", () => {
+      this.over = true;
+      this.close();
     });
-    pi.on("session_start", (_event, ctx) => this.start(ctx));
-    pi.on("session_shutdown", () => this.close());
     pi.on("before_agent_start", (event) => this.startRun(event.messageType === "custom"));
     pi.on("message_start", (event) => this.messageStarted(event.message));
     pi.on("input", (event, ctx) => this.inputs.arrived(event, ctx, (kind) => this.tell("run/input_arrived", { kind })));
@@ -81,15 +84,22 @@ class Extension {
     pi.on("agent_settled", (event) => this.settled(event.aborted === true));
   }
 
-  // ---------------------------------------------------------------- the session and its child
-
-  start(ctx) {
-    if (this.served) return;
-    this.pi.events?.emit?.(SERVED, this);
-    this.open(ctx);
+  /** Pi refuses to start where two extensions have the same flags, and two of us would wait twice. */
+  anotherServes() {
+    let found = false;
+    this.pi.events?.emit?.(WHO_SERVES, () => (found = true));
+    if (!found) {
+      this.pi.events?.on?.(WHO_SERVES, (answer) => {
+        if (!this.over) answer();
+      });
+    }
+    return found;
   }
 
+  // ---------------------------------------------------------------- the session and its child
+
   open(ctx) {
+    this.over = false;
     this.close();
     this.display.attach(ctx);
     this.session = ctx.sessionManager.getSessionId?.() ?? randomUUID();
@@ -97,6 +107,7 @@ class Extension {
     this.inputs.clear();
     this.running = false;
     const { error, ...flags } = readFlags(this.pi);
+    this.closed = error !== undefined;
     if (error) this.display.warn(`${error}. Recovery is off.`);
     this.child = new Child({
       command: this.options.command,
@@ -176,7 +187,7 @@ class Extension {
     if (!this.running) return;
     this.running = false;
     const answer = await this.ask("run/settled", { outcome: aborted ? "aborted" : null });
-    this.display.settled(answer, this.mode);
+    if (this.mode === "on" && !this.closed) this.display.settled(answer);
   }
 
   // ---------------------------------------------------------------- requests
