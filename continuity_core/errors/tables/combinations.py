@@ -30,7 +30,7 @@ class Combination:
 
 
 _TOO_MUCH = _words(
-    "long longer large larger big exceed exceeds exceeded exceeding over overflow beyond surpasses supports"
+    "long longer large larger big exceed exceeds exceeded exceeding over above overflow beyond surpasses supports"
 )
 _REACHED = _words(
     "reached exceeded exceed exceeds hit used exhausted consumed spent depleted no out over limited left cap capped none"
@@ -74,7 +74,7 @@ COMBINATIONS: tuple[Combination, ...] = (
     Combination(
         "the context",
         CauseKind.CONTEXT_OVERFLOW,
-        (_words("context prompt input n_ctx ctx history conversation messages transcript"), _TOO_MUCH),
+        (_words("context prompt input thread n_ctx ctx history conversation messages transcript"), _TOO_MUCH),
         _RATES | _words("deadline canceled output image timeout"),
     ),
     Combination(
@@ -82,7 +82,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.CONTEXT_OVERFLOW,
         (
             _words("tokens token"),
-            _words("exceed exceeds exceeded over longer"),
+            _words("exceed exceeds exceeded over above longer"),
             _words("context length window model maximum max limit"),
         ),
         _RATES | _words("output completion"),

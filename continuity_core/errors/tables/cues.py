@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FORWARD: dict[str, tuple[str, ...] | None] = {
     "again": ("",),
+    "try": ("",),
     "retry": ("", "-after", "_after", "after", "-in", "able"),
     "wait": ("",),
     "reset": ("", "s", "ting"),
