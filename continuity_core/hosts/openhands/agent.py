@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -84,6 +85,9 @@ class WatchedAgent:
                     else:
                         result = await run.before_settle(ask.host)
                     driver.senders.let_finish()
+                    if run.aborted:
+                        # An interruption that is on its way must end this run, not what its caller does next.
+                        await asyncio.sleep(0)
                 ask = _answered(deciding, result)
             if error is not None and not step.goes_on:
                 raise error
