@@ -72,8 +72,11 @@ class Invocation:
     thread: str | None = None
     namespace: str = ""
     control: object | None = None
-    drained: bool = False
-    """A shutdown was asked for: the graph stops after this step."""
+
+    @property
+    def drained(self) -> bool:
+        """Whether a shutdown was asked for: the graph stops after this step."""
+        return bool(getattr(self.control, "drain_requested", False))
 
     @property
     def place(self) -> Place:
@@ -96,7 +99,6 @@ class Invocation:
             thread=None if info is None else info.thread_id,
             namespace=namespace,
             control=getattr(runtime, "control", None),
-            drained=bool(getattr(runtime, "drain_requested", False)),
         )
 
 
