@@ -31,8 +31,16 @@ DRIVERS: Mapping[str, Driver] = {
         "openai-agents",
         ("agents", "openai"),
     ),
+    "openai-agents-provider": Driver(
+        "continuity_core.testing.conformance.hosts.openai_agents:OpenAIAgentsProviderHost",
+        "openai-agents",
+        ("agents", "openai"),
+    ),
     "langchain-sync": Driver(
         "continuity_core.testing.conformance.hosts.langchain:LangChainSyncHost", "langchain"
+    ),
+    "openhands": Driver(
+        "continuity_core.testing.conformance.hosts.openhands:OpenHandsHost", "openhands", ("openhands.sdk",)
     ),
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "pydantic-ai": Driver(

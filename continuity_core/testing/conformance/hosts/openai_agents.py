@@ -22,7 +22,7 @@ from agents import (
 from agents.model_settings import ModelSettings
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
-from continuity_core.hosts.openai_agents import ContinuityRunner
+from continuity_core.hosts.openai_agents import ContinuityProvider, ContinuityRunner
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.host_facts import InputKind
 from continuity_core.model.report import Report
@@ -93,25 +93,49 @@ class OpenAIAgentsHost:
             timeout=Timeout(_DEFAULT_TIMEOUT, read=play.idle_timeout or _DEFAULT_TIMEOUT),
             http_client=self._transport,
         )
-        yield OpenAIAgentsSession(play, client)
+        yield OpenAIAgentsSession(play, client, self._runner_of(play))
+
+    def _runner_of(self, play: Play) -> ContinuityRunner | None:
+        return None if play.continuity is None else ContinuityRunner(continuity=play.continuity)
 
     async def aclose(self) -> None:
         """Close the client."""
         await self._transport.aclose()
 
 
-class OpenAIAgentsSession:
-    """One session of one agent."""
+_ENDED = (
+    "the framework's runner has come to its end by then, and a model is not asked: ContinuityRunner goes on"
+)
+_NOT_TOLD = "a model does not learn of what the user said: ContinuityRunner.input_arrived tells of it"
+CANNOT_WITH_PROVIDER: dict[Feature, str] = {
+    Feature.UNEXPLAINED_END: _ENDED,
+    Feature.FOLLOW_UP: _NOT_TOLD,
+    Feature.FOLLOW_UP_DURING_WAIT: _NOT_TOLD,
+}
+"""What is not there besides where the framework's own runner is used with the provider."""
 
-    def __init__(self, play: Play, client: AsyncOpenAI) -> None:
+
+class OpenAIAgentsProviderHost(OpenAIAgentsHost):
+    """The same with the framework's own runner: ``RunConfig(model_provider=ContinuityProvider())``."""
+
+    name = "openai-agents-provider"
+
+    def cannot(self, feature: Feature, mode: Mode) -> str | None:
+        """What the framework does not have, and what a model alone cannot do."""
+        return super().cannot(feature, mode) or CANNOT_WITH_PROVIDER.get(feature)
+
+    def _runner_of(self, play: Play) -> ContinuityRunner | None:
+        return None
+
+
+class OpenAIAgentsSession:
+    """One session of one agent. Without ``runner`` it is run by the framework's own."""
+
+    def __init__(self, play: Play, client: AsyncOpenAI, runner: ContinuityRunner | None) -> None:
         self._stream = play.mode.stream
         self._observes = play.settings is not None and play.settings.get("mode") == "observe"
         self._continuity = play.continuity
-        self._runner = (
-            None
-            if play.continuity is None
-            else ContinuityRunner(continuity=play.continuity, on_report=self._reported)
-        )
+        self._runner = runner
         self._agent = Agent(
             name="agent",
             model="scripted",
@@ -119,7 +143,11 @@ class OpenAIAgentsSession:
             tools=[_tool(tool) for tool in play.tools],
             tool_use_behavior=_behaviour(play.tools),
         )
-        provider = MultiProvider(openai_client=client, openai_use_responses=play.mode.dialect == "responses")
+        provider: Any = MultiProvider(
+            openai_client=client, openai_use_responses=play.mode.dialect == "responses"
+        )
+        if play.continuity is not None:
+            provider = ContinuityProvider(provider, continuity=play.continuity, on_report=self._reported)
         self._options: dict[str, Any] = {
             "session": SQLiteSession(secrets.token_hex(6)),
             "run_config": RunConfig(model_provider=provider, tracing_disabled=True),
