@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
@@ -76,8 +77,7 @@ class RunDriver:
     async def around(self, ctx: RunContext[Any], handler: Callable[[], Awaitable[Any]]) -> Any:
         """Run the agent, and settle whatever comes of it."""
         enclosing = _ENCLOSING.get()
-        if enclosing is not None and enclosing.run is not None and not enclosing.run.is_over:
-            self._parent = enclosing.run
+        self._parent = None if enclosing is None else enclosing.run
         self.run = self._start(ctx)
         watch(ctx, self._input_arrived)
         token = _ENCLOSING.set(self)
@@ -101,7 +101,8 @@ class RunDriver:
             return self._start_in(f"{ctx.conversation_id}/{ctx.run_id}", ctx)
 
     def _start_in(self, session: str | None, ctx: RunContext[Any]) -> Run:
-        return self.continuity.start_run(session, parent=self._parent, deadline=ctx.deadline)
+        parent = None if self._parent is None or self._parent.is_over else self._parent
+        return self.continuity.start_run(session, parent=parent, deadline=ctx.deadline)
 
     def _start_next(self, ctx: RunContext[Any]) -> None:
         """What was queued goes on after an end: another real user request, with budgets of its own."""
@@ -180,6 +181,9 @@ class RunDriver:
             if following is None:
                 raise
             return following
+        except asyncio.CancelledError as cancelled:
+            await self._request_aborted(ctx, cancelled, known)
+            raise
         if isinstance(result, CallToolsNode):
             return await self._responded(ctx, result)
         return result
@@ -202,6 +206,13 @@ class RunDriver:
             deliver_now(ctx)
             return ModelRequestNode(resuming_request(left_out=True))
         return None
+
+    async def _request_aborted(self, ctx: RunContext[Any], cancelled: BaseException, known: int) -> None:
+        """Tell of the turn that was cut off; nothing is waited for, so that a cancelled task can do it."""
+        assert self.run is not None
+        turn = failed_turn(cancelled, _interrupted(ctx, known))
+        self.run.abort()
+        await self.run.turn_ended(attrs.evolve(turn, stop_reason=StopReason.ABORTED), self._facts(ctx))
 
     async def _responded(self, ctx: RunContext[Any], node: Any) -> Any:
         """Decide about a response before anything is done with it."""

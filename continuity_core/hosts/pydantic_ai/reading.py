@@ -142,7 +142,7 @@ def results_in(request: ModelRequest) -> tuple[ToolResult, ...]:
 # ---------------------------------------------------------------- errors
 
 
-def failed_turn(error: Exception, partial: ModelResponse | None) -> Turn:
+def failed_turn(error: BaseException, partial: ModelResponse | None) -> Turn:
     """The turn whose model call ``error`` ended; ``partial`` is what had come of it."""
     turn = Turn(stop_reason=StopReason.ERROR, failure=failure_of(error))
     if partial is None:
@@ -152,7 +152,7 @@ def failed_turn(error: Exception, partial: ModelResponse | None) -> Turn:
     )
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: BaseException) -> Failure:
     """What is known of a failed model call; of several models' the one that another turn can help most."""
     if not isinstance(error, exceptions.FallbackExceptionGroup):
         return Failure.from_exception(_of_the_client(error))

@@ -165,7 +165,8 @@ class PydanticAISession:
                 raise
             except Exception as error:
                 self._history = list(messages)
-                return HostResult(aborted=self._token.cancelled, error=_told(error))
+                aborted = self._token.cancelled
+                return HostResult(stop="aborted" if aborted else "error", aborted=aborted, error=_told(error))
         self._history = result.all_messages()
         return HostResult(
             text=result.output if isinstance(result.output, str) else repr(result.output),
