@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
@@ -18,23 +17,12 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 
 from continuity_core.continuity import Continuity
 from continuity_core.engine.run import Run
+from continuity_core.hosts.pydantic_ai.cautions import RUN_STREAM, warn_of_hand_driven_stream
 from continuity_core.hosts.pydantic_ai.driver import Handler, RunDriver
 from continuity_core.model.report import Report
 
-LOG = logging.getLogger("continuity.pydantic_ai")
-
 KEPT_REPORTS = 1000
 """Reports that are kept; the oldest goes first."""
-
-_RUN_STREAM = (
-    "agent.run_stream() hands out a response before it is whole, and recovery could not take it back: use "
-    "agent.run_stream_events() or agent.run(event_stream_handler=...), which are recovered, or give "
-    'ContinuityCapability(run_stream="unprotected") to use it without recovery of its last response'
-)
-_BY_HAND = (
-    "a response is streamed by hand (node.stream() or run_stream()): where it breaks, the error reaches your "
-    "code and nothing is recovered; agent.run(event_stream_handler=...) and run_stream_events() are recovered"
-)
 
 
 class ContinuityCapability(AbstractCapability[Any]):
@@ -125,7 +113,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         driver = self._driver
         streams = driver is not None and not driver.in_node and driver.recovers
         if streams and self.run_stream == "refuse":
-            raise UserError(_RUN_STREAM)
+            raise UserError(RUN_STREAM)
         return node
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Handler) -> Any:
@@ -139,7 +127,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         if driver is None:
             return request_context
         if request_context.streaming and not driver.in_node and driver.recovers:
-            LOG.warning(_BY_HAND)
+            warn_of_hand_driven_stream()
         return driver.prepare(ctx, request_context)
 
     async def after_tool_validate(

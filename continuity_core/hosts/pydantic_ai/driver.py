@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeAlias
@@ -19,17 +19,17 @@ from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run
+from continuity_core.hosts.pydantic_ai.cautions import is_durable, warn_of_server_held_history
 from continuity_core.hosts.pydantic_ai.entries import entries_of, projected, resuming_request
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
+from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
 from continuity_core.hosts.pydantic_ai.inbox import deliver_now, pending_input, watch
-from continuity_core.hosts.pydantic_ai.models import says_why_it_stops
 from continuity_core.hosts.pydantic_ai.output import accepts_nothing
 from continuity_core.hosts.pydantic_ai.reading import failed_turn, is_of_the_model, results_in, turn_of
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import Adjust, Omit
-from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.failure import Failure
-from continuity_core.model.host_facts import HostFacts
+from continuity_core.model.host_facts import InputKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
 from continuity_core.model.stop_reason import StopReason
@@ -63,9 +63,7 @@ class RunDriver:
     _end_run: str | None = None
     _has_ended: bool = False
     _adjust: Adjust | None = None
-    _streamed: bool = False
-    _output_limit: int | None = None
-    _output_tools: frozenset[str] = frozenset()
+    _asked: Asked = Asked()
 
     @property
     def recovers(self) -> bool:
@@ -76,6 +74,8 @@ class RunDriver:
 
     async def around(self, ctx: RunContext[Any], handler: Callable[[], Awaitable[Any]]) -> Any:
         """Run the agent, and settle whatever comes of it."""
+        if is_durable(ctx):
+            return await handler()
         enclosing = _ENCLOSING.get()
         self._parent = None if enclosing is None else enclosing.run
         self.run = self._start(ctx)
@@ -124,7 +124,7 @@ class RunDriver:
         if self.run is not None and ctx.run_id is not None:
             self.on_report(ctx.run_id, self.run.report())
 
-    def _input_arrived(self, kind: Any) -> None:
+    def _input_arrived(self, kind: InputKind) -> None:
         if self.run is not None and not self.run.is_over:
             self.run.input_arrived(kind)
 
@@ -134,15 +134,12 @@ class RunDriver:
         """Note what is asked for, and leave out of the request what must not reach the model."""
         if self.run is None:
             return request
-        settings: Mapping[str, Any] = request.model_settings or {}
         adjust, self._adjust = self._adjust, None
         if adjust is not None:
-            settings = {**settings, **_settings_of(adjust)}
-            request.model_settings = settings
-        limit = settings.get("max_tokens")
-        self._output_limit = limit if isinstance(limit, int) else None
-        self._output_tools = frozenset(tool.name for tool in request.model_request_parameters.output_tools)
-        self._streamed = request.streaming and says_why_it_stops(request.model)
+            request.model_settings = {**(request.model_settings or {}), **settings_of(adjust)}
+        self._asked = Asked.of(request)
+        if self.recovers:
+            warn_of_server_held_history(request.model_settings or {})
         if self.empty_is_answer is None:
             self.empty_is_answer = accepts_nothing(ctx.agent)
         shown = entries_of(request.messages)
@@ -195,9 +192,9 @@ class RunDriver:
             return None
         run, turn = self.run, failed_turn(error, _interrupted(ctx, known))
         self._response = None
-        result = await run.turn_ended(turn, self._facts(ctx))
+        result = await run.turn_ended(turn, facts_of(ctx, self._asked))
         if not result.resume and result.end_run is None and not run.aborted:
-            result = await run.before_settle(self._facts(ctx))
+            result = await run.before_settle(facts_of(ctx, self._asked))
         if result.resume:
             return await self._resume(ctx, turn, result)
         goes_on = self.recovers and result.end_run is None and not run.aborted
@@ -212,18 +209,20 @@ class RunDriver:
         assert self.run is not None
         turn = failed_turn(cancelled, _interrupted(ctx, known))
         self.run.abort()
-        await self.run.turn_ended(attrs.evolve(turn, stop_reason=StopReason.ABORTED), self._facts(ctx))
+        await self.run.turn_ended(
+            attrs.evolve(turn, stop_reason=StopReason.ABORTED), facts_of(ctx, self._asked)
+        )
 
     async def _responded(self, ctx: RunContext[Any], node: Any) -> Any:
         """Decide about a response before anything is done with it."""
         assert self.run is not None
         self._response = node.model_response
-        turn = turn_of(node.model_response, must_say_why=self._streamed)
+        turn = turn_of(node.model_response, must_say_why=self._asked.must_say_why)
         self._called, self._not_to_run, self._end_run = None, frozenset(), None
         if turn.executable_calls and not turn.unfinished:
             self._called = turn
             return node
-        facts = self._facts(ctx, ended_on_purpose=self._is_answer(turn))
+        facts = facts_of(ctx, self._asked, ended_on_purpose=self._is_answer(turn))
         result = await self.run.turn_ended(turn, facts)
         if turn.failure is not None and not (result.resume or result.end_run or self.run.aborted):
             # The framework takes it for a good one, and has no recovery of its own that could go first.
@@ -251,7 +250,7 @@ class RunDriver:
         end_run = self._end_run
         if turn is not None:
             ended = attrs.evolve(turn, results=_results(ctx, result))
-            boundary = await self.run.turn_ended(ended, self._facts(ctx))
+            boundary = await self.run.turn_ended(ended, facts_of(ctx, self._asked))
             end_run = boundary.end_run
         if isinstance(result, End):
             return await self._ending(ctx, node, result)
@@ -261,7 +260,7 @@ class RunDriver:
 
     async def _from_history(self, ctx: RunContext[Any], node: Any) -> Any:
         """A response that this run did not ask for: its calls were left open, or answered by the caller."""
-        self._streamed = False
+        self._asked = Asked()
         if node.tool_call_results is None:
             return await self._responded(ctx, node)
         self._response, self._called = node.model_response, turn_of(node.model_response)
@@ -272,7 +271,7 @@ class RunDriver:
         assert self.run is not None
         failure = Failure.from_exception(error, where="tool")
         failed = attrs.evolve(turn, stop_reason=StopReason.ERROR, failure=failure)
-        result = await self.run.turn_ended(failed, self._facts(ctx))
+        result = await self.run.turn_ended(failed, facts_of(ctx, self._asked))
         if result.resume:
             self.run.unscheduled("what a tool raised ends an agent run of pydantic-ai")
 
@@ -282,8 +281,8 @@ class RunDriver:
         turn = self.run.last_turn
         if turn is None or self.run.aborted:
             return end
-        on_purpose = _is_the_frameworks_own(node, end) or self._is_answer(turn)
-        result = await self.run.before_settle(self._facts(ctx, ended_on_purpose=on_purpose))
+        on_purpose = is_the_frameworks_own(node, end) or self._is_answer(turn)
+        result = await self.run.before_settle(facts_of(ctx, self._asked, ended_on_purpose=on_purpose))
         return await self._resume(ctx, turn, result) if result.resume else end
 
     async def _resume(self, ctx: RunContext[Any], turn: Turn, result: BoundaryResult) -> Any:
@@ -299,28 +298,12 @@ class RunDriver:
     def check_call(self, call: ToolCallPart | None) -> None:
         """Raise where the response of this call was cut or filtered: the call may not be what it seems."""
         if call is not None and call.tool_call_id in self._not_to_run and self.recovers:
-            limit = "provider default" if self._output_limit is None else self._output_limit
+            limit = self._asked.output_limit or "provider default"
             raise exceptions.IncompleteToolCall(
                 f"The response that calls {call.tool_name!r} was cut (model token limit: {limit}): the call "
                 "may be incomplete and was not executed. Increase the `max_tokens` model setting, or "
                 "simplify the prompt to result in a shorter response that will fit within the limit."
             )
-
-    # ---------------------------------------------------------------- facts
-
-    def _facts(self, ctx: RunContext[Any], *, ended_on_purpose: bool = False) -> HostFacts:
-        def lookup(ref: EntryRef) -> Entry | None:
-            return next((entry for entry, _ in entries_of(ctx.messages) if entry.ref == ref), None)
-
-        return HostFacts(
-            pending_input=pending_input(ctx),
-            output_limit=self._output_limit,
-            retry_follows=False,
-            ending_tools=self._output_tools,
-            ended_on_purpose=ended_on_purpose,
-            deadline=ctx.deadline,
-            lookup=lookup,
-        )
 
     def _is_answer(self, turn: Turn) -> bool:
         """Whether an empty turn is an answer that the output type allows."""
@@ -340,17 +323,3 @@ def _results(ctx: RunContext[Any], result: Any) -> tuple[Any, ...]:
     """The results of the calls: in the next request, or where the run ends in the history."""
     request = ctx.messages[-1] if isinstance(result, End) else getattr(result, "request", None)
     return () if request is None or isinstance(request, ModelResponse) else results_in(request)
-
-
-def _is_the_frameworks_own(node: Any, end: Any) -> bool:
-    """Whether the agent loop itself came to this end, by its output rules, and not another capability."""
-    return isinstance(getattr(node, "_next_node", end), End)
-
-
-def _settings_of(adjust: Adjust) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    if adjust.max_output_tokens is not None:
-        settings["max_tokens"] = adjust.max_output_tokens
-    if adjust.reasoning_effort is not None:
-        settings["thinking"] = adjust.reasoning_effort.value
-    return settings
