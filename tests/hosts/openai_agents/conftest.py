@@ -1,0 +1,70 @@
+"""What the tests of OpenAI Agents share. They run where ``TEST_HOST=openai-agents`` says that it is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from continuity_core import Continuity
+from continuity_core.testing.clocks import VirtualClock
+from continuity_core.testing.fault_server import FaultServer
+
+if os.environ.get("TEST_HOST") != "openai-agents":
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The framework runs on asyncio only."""
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """Jumps over every wait, and remembers it."""
+    return VirtualClock()
+
+
+@pytest.fixture
+def load(clock: VirtualClock) -> Callable[..., Continuity]:
+    """Make a Continuity of these settings alone, on the clock."""
+
+    def load(settings: dict[str, Any] | None = None, **more: Any) -> Continuity:
+        return Continuity.from_settings(settings, **{"clock": clock, **more})
+
+    return load
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FaultServer]:
+    """A provider that is told what to answer by ``server.play``."""
+    async with FaultServer() as running:
+        yield running
+        assert not running.violations
+
+
+@pytest.fixture(params=["chat", "responses"])
+def dialect(request: pytest.FixtureRequest) -> str:
+    """Each dialect; a test of one dialect overrides this fixture."""
+    return str(request.param)
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "streamed"])
+def streamed(request: pytest.FixtureRequest) -> bool:
+    """Both ways to run."""
+    return bool(request.param)
+
+
+@pytest.fixture
+async def provider(server: FaultServer, dialect: str) -> AsyncIterator[Any]:
+    """The framework's own provider, over the SDK's client."""
+    from agents import MultiProvider
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    transport: Any = DefaultAsyncHttpxClient(trust_env=False, verify=False)
+    client = AsyncOpenAI(base_url=server.base_url, api_key="any", max_retries=0, http_client=transport)
+    yield MultiProvider(openai_client=client, openai_use_responses=dialect == "responses")
+    await client.close()

@@ -1,0 +1,98 @@
+"""Agents and runs for the tests of OpenAI Agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from agents import Agent, FunctionTool, ModelResponse, ModelSettings, RunConfig, Runner, Usage
+from agents.models.interface import Model
+from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+
+LIMIT = 64
+CALL = {"tool_calls": [{"name": "step", "arguments": "{}"}]}
+CUT_CALL = {"tool_calls": [{"name": "step", "arguments": '{"path": "CUT"}'}], "stop": "length"}
+CUT = {"text": "half of it", "stop": "length"}
+BROKEN = {"text": "BROKEN", "cut": "rst"}
+OVERLOADED = {"http": 503, "headers": {}, "body": {"error": {"message": "overloaded"}}}
+DONE = {"text": "done"}
+
+
+class Step:
+    """A tool that counts how often it is executed."""
+
+    def __init__(self, name: str = "step", result: str = "RESULT") -> None:
+        self.name = name
+        self.result = result
+        self.arguments: list[dict[str, Any]] = []
+
+    @property
+    def tool(self) -> FunctionTool:
+        """The tool as the framework takes it."""
+
+        async def invoke(context: Any, arguments: str) -> str:
+            self.arguments.append(json.loads(arguments))
+            return self.result
+
+        return FunctionTool(
+            name=self.name,
+            description="",
+            params_json_schema={"type": "object", "properties": {}, "additionalProperties": True},
+            on_invoke_tool=invoke,
+            strict_json_schema=False,
+        )
+
+
+def agent(*tools: FunctionTool, **options: Any) -> Agent[Any]:
+    """An agent of a model named by its provider."""
+    settings = ModelSettings(max_tokens=LIMIT, include_usage=True)
+    given = {"name": "agent", "model": "scripted", "model_settings": settings, **options}
+    return Agent(tools=list(tools), **given)
+
+
+def config(provider: Any, **options: Any) -> RunConfig:
+    """A run configuration without tracing."""
+    return RunConfig(model_provider=provider, tracing_disabled=True, **options)
+
+
+async def outcome(agent: Agent[Any], input: Any, *, streamed: bool, runner: Any = Runner, **options: Any) -> Any:
+    """The framework's result of a run, either way."""
+    if not streamed:
+        return await runner.run(agent, input, **options)
+    result = runner.run_streamed(agent, input, **options)
+    async for _ in result.stream_events():
+        pass
+    return getattr(result, "result", result)
+
+
+class SaidModel(Model):
+    """A model of its own that gives these outcomes in turn, and remembers what it was asked with."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = list(outcomes)
+        self.asked: list[dict[str, Any]] = []
+        self.closed = False
+
+    async def get_response(self, *given: Any, **named: Any) -> ModelResponse:
+        self.asked.append(named)
+        said = self.outcomes.pop(0)
+        if isinstance(said, BaseException):
+            raise said
+        return said if isinstance(said, ModelResponse) else response(said)
+
+    def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def response(text: str, *, output_tokens: int = 5, output: list[Any] | None = None) -> ModelResponse:
+    """A response in the framework's form."""
+    part = ResponseOutputText(text=text, type="output_text", annotations=[])
+    message = ResponseOutputMessage(
+        id="__fake_id__", content=[part], role="assistant", type="message", status="completed"
+    )
+    usage = Usage(requests=1, input_tokens=10, output_tokens=output_tokens, total_tokens=10 + output_tokens)
+    return ModelResponse(output=[message] if output is None else output, usage=usage, response_id="resp_1")
