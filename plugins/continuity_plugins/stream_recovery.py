@@ -105,6 +105,9 @@ class StreamRecovery:
         failure = boundary.turn.failure
         if reason is None or (failure is not None and failure.where != "model"):
             return None
+        if boundary.cause.kind is CauseKind.EMPTY and boundary.host.ended_on_purpose:
+            # An answer of nothing, where the caller's output type allows none.
+            return None
         if self._stops(boundary):
             return None
         unknown = boundary.cause.kind is CauseKind.UNKNOWN

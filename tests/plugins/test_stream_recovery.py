@@ -11,7 +11,7 @@ from continuity_plugins.stream_recovery import StreamRecovery
 from runs import answer, bundled, calls, cut, failed, make, play, waits_of
 from tenacity import stop_after_attempt, stop_after_delay, wait_exponential, wait_fixed, wait_incrementing
 
-from continuity_core import Budget, CauseKind, Guidance, Omit, Point, Resume, Text, Wait
+from continuity_core import Budget, CauseKind, Guidance, HostFacts, Omit, Point, Resume, Text, Wait
 from continuity_core.testing.strategies import NOW
 
 RECOVERED = [CauseKind.TRANSIENT, CauseKind.RATE_LIMIT, CauseKind.EMPTY, CauseKind.UNKNOWN]
@@ -46,6 +46,15 @@ def test_the_failed_turn_with_its_partial_and_results_is_left_out() -> None:
 @pytest.mark.parametrize("kind", RECOVERED)
 def test_a_failure_that_is_not_the_models_is_left_alone(where: str, kind: CauseKind) -> None:
     assert said_by(StreamRecovery(), at(failed(failure={"where": where}), kind)) == []
+
+
+@pytest.mark.parametrize("kind", RECOVERED)
+@pytest.mark.parametrize("point", Point)
+def test_an_empty_answer_that_the_host_declares_a_proper_end_is_left_alone(
+    kind: CauseKind, point: Point
+) -> None:
+    said = said_by(StreamRecovery(), at(failed(), kind, point=point, host=HostFacts(ended_on_purpose=True)))
+    assert bool(said) is (kind is not CauseKind.EMPTY)
 
 
 @pytest.mark.parametrize("turn", [answer(), calls("step"), cut()])
