@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from openhands.sdk.context.condenser import NoOpCondenser
+
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run, SyncRun
 from continuity_core.hosts.openhands.calls import WatchedModel
@@ -96,12 +98,11 @@ class WatchedAgent:
     def _continuity_step(self, conversation: Any, on_event: Any) -> Iterator[tuple[RunDriver, Step, Any]]:
         """The step, and a copy of the agent with which it is taken."""
         driver, agent = self._continuity_driver, self._continuity_agent
-        watched = agent.model_copy(
-            update={
-                "llm": WatchedModel(agent.llm, driver.endings, driver.begin_call),
-                "condenser": ProjectingCondenser(agent.condenser, driver.project),
-            }
-        )
+        changes: dict[str, Any] = {"llm": WatchedModel(agent.llm, driver.endings, driver.begin_call)}
+        if driver.recovers:
+            condenser = agent.condenser or NoOpCondenser()
+            changes["condenser"] = ProjectingCondenser(condenser, driver.project)
+        watched = agent.model_copy(update=changes)
         # What the agent keeps for itself from step to step is one thing for both.
         object.__setattr__(watched, "__pydantic_private__", agent.__pydantic_private__)
         try:

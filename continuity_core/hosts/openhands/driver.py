@@ -91,6 +91,7 @@ class RunDriver:
     _step: Step | None = None
     _adjust: Adjust | None = None
     _shown: tuple[Shown, ...] = ()
+    _is_projected: bool = False
     _seen: str | None = attrs.field(
         default=attrs.Factory(lambda self: self.conversation.state.last_user_message_id, takes_self=True)
     )
@@ -110,11 +111,15 @@ class RunDriver:
     def begin_step(self, on_event: Any) -> Step:
         """The loop takes a step."""
         self.steps += 1
+        self._is_projected = False
         self._step = step = Step(on_event=on_event, veto=self._veto)
         return step
 
     def begin_call(self, call: ModelCall) -> Adjust | None:
         """The agent asks the model."""
+        self._seen = self.state.last_user_message_id
+        if not self._is_projected:
+            self.run.project(())
         if self._step is not None:
             self._step.call = call
         adjust, self._adjust = self._adjust, None
@@ -122,7 +127,7 @@ class RunDriver:
 
     def project(self, events: Sequence[Any]) -> list[Any] | None:
         """The events of the next request; ``None`` where they stay as they are."""
-        self._seen = self.state.last_user_message_id
+        self._is_projected = True
         self._shown = tuple(shown_entries(events, self.memory.stops))
         result = self.run.project([one.entry for one in self._shown])
         return projected(self._shown, result) if result.changed else None
@@ -173,8 +178,12 @@ class RunDriver:
             self._leave_out(step, result)
             self._adjust = result.adjust
             self._keep_running(step)
-        elif error is not None and self.recovers and self._has_input(step):
-            self._keep_running(step)
+        elif self.recovers and self._has_input(step):
+            if error is not None:
+                self._keep_running(step)
+        elif self.recovers and error is None and step.has_cut_calls:
+            # The answer that it is, as the host has it of text that was cut: nothing would answer its calls.
+            self.state.execution_status = ConversationExecutionStatus.FINISHED
 
     def _leave_out(self, step: Step, result: BoundaryResult) -> None:
         """Put into the log that a turn, and the host's answers to it, do not count any more.
@@ -215,7 +224,7 @@ class RunDriver:
 
     def _facts(self, step: Step, turn: Turn, error: Exception | None) -> HostFacts:
         finished = self._status is ConversationExecutionStatus.FINISHED
-        by_tool = finished and bool(turn.tool_calls)
+        by_tool = finished and bool(turn.executable_calls)
         return HostFacts(
             pending_input="steer" if self._has_input(step) else None,
             continuation_requested=error is None and not finished and _is_answered_by_host(step, turn),

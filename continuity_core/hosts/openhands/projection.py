@@ -61,7 +61,7 @@ def projected(shown: Sequence[Shown], result: ProjectionResult) -> list[Any]:
 
 
 class ProjectingCondenser:
-    """Stands for the agent's condenser in one step: that one goes first, then the view is projected."""
+    """Stands for the agent's condenser in one step: that one goes first, then its view is projected."""
 
     def __init__(self, condenser: Any, project: Callable[[Sequence[Any]], list[Any] | None]) -> None:
         self._condenser = condenser
@@ -70,19 +70,13 @@ class ProjectingCondenser:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._condenser, name)
 
-    def handles_condensation_requests(self) -> bool:
-        """As the agent's own; there may be none."""
-        return self._condenser is not None and self._condenser.handles_condensation_requests()
-
     def condense(self, view: Any, agent_llm: Any = None) -> Any:
         """The projected view, or a condensation that the agent's condenser asks for."""
-        own = view if self._condenser is None else self._condenser.condense(view, agent_llm=agent_llm)
-        return self._projected(own)
+        return self._projected(self._condenser.condense(view, agent_llm=agent_llm))
 
     async def acondense(self, view: Any, agent_llm: Any = None) -> Any:
         """The same for ``arun``."""
-        own = view if self._condenser is None else await self._condenser.acondense(view, agent_llm=agent_llm)
-        return self._projected(own)
+        return self._projected(await self._condenser.acondense(view, agent_llm=agent_llm))
 
     def _projected(self, view: Any) -> Any:
         if isinstance(view, Condensation):

@@ -33,10 +33,14 @@ class Step:
         """An event goes into the log."""
         self.events.append(event)
         self.on_event(event)
-        turn = None if self.call is None else self.call.turn
-        executable = isinstance(event, ActionEvent) and event.action is not None
-        if executable and turn is not None and not turn.executable_calls:
+        if isinstance(event, ActionEvent) and event.action is not None and self.has_cut_calls:
             self.veto(event)
+
+    @property
+    def has_cut_calls(self) -> bool:
+        """Whether the model's answer has calls that must not be executed, since it was cut or failed."""
+        turn = None if self.call is None else self.call.turn
+        return turn is not None and bool(turn.tool_calls) and not turn.executable_calls
 
     @property
     def ids(self) -> set[str]:

@@ -117,8 +117,11 @@ class OpenHandsSession:
         try:
             # In a task of its own, as a server does: an interruption cancels the task that runs.
             await asyncio.create_task(self._conversation.arun())
-        except (ConversationRunError, IncompleteRun) as error:
-            return HostResult(stop="error", error=" ".join(str(error).split()))
+        except ConversationRunError as error:
+            # Its own text names the conversation, whose id is another each time.
+            return HostResult(stop="error", error=" ".join(str(error.original_exception).split()))
+        except IncompleteRun as error:
+            return HostResult(stop="error", error=str(error))
         state = self._conversation.state
         if state.execution_status is ConversationExecutionStatus.PAUSED:
             return HostResult(stop="aborted", aborted=True)
