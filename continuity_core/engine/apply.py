@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import attrs
-
 from continuity_core.engine.budgets import (
     charge,
     close_exhausted,
@@ -17,6 +15,7 @@ from continuity_core.engine.chain import Chain
 from continuity_core.engine.state import HeldWait, Injection, Outcome, PluginWaits, RunState
 from continuity_core.model.budgets import Window
 from continuity_core.model.decisions import JSONValue, Wait
+from continuity_core.model.evolving import changed
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Proposal
 
 
@@ -32,7 +31,7 @@ def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait,
         state = close_exhausted(name, state)
     changes = _changes(state, proposal, outcome, held)
     if changes:
-        state = attrs.evolve(state, **changes)  # type: ignore[arg-type]
+        state = changed(state, **changes)
     if outcome is Outcome.SCHEDULED and proposal.resume is not None:
         state = charge(proposal.resume.decision, chain.plugin(proposal.resume.plugin), state)
     return state
@@ -77,7 +76,7 @@ def _count_wait(state: RunState, proposal: Proposal, held: HeldWait, chain: Chai
         budget = None if resume is None else find_budget(plugin, resume.budget)
         if isinstance(budget, Window):
             state = count_window_wait(qualified(plugin, budget.name), held, state)
-    return attrs.evolve(
+    return changed(
         state,
         waits=waits,
         held=state.held + held.seconds,

@@ -30,6 +30,7 @@ from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import JSONValue, Omit
 from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.events import Event, EventKind
+from continuity_core.model.evolving import changed
 from continuity_core.model.host_facts import HostFacts, InputKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.masking import shown
@@ -226,14 +227,14 @@ class BaseRun:
         edits = self.state.session.edits
         if entry in edits:
             rest = {ref: edit for ref, edit in edits.items() if ref != entry}
-            self._become(attrs.evolve(self.state, session=attrs.evolve(self.state.session, edits=rest)))
+            self._become(changed(self.state, session=changed(self.state.session, edits=rest)))
 
     def unscheduled(self, why: str) -> None:
         """The host could not schedule the resume that it was just asked for: nothing is charged for it."""
         if self._scheduled is None:
             raise RunError(f"no resume of run {self.id} is pending that could be taken back")
         (engine, before, proposal, held), self._scheduled = self._scheduled, None
-        self._not_resumed = attrs.evolve(proposal, resume=None, no_resume=why)
+        self._not_resumed = changed(proposal, resume=None, no_resume=why)
         restored = engine.apply(before, self._not_resumed, Outcome.REFUSED, held)
         self._become(restored, charge_parents=True)
         LOG.warning("run %s: the host did not schedule the resume: %s", self.id, shown(why))
@@ -391,7 +392,7 @@ class BaseRun:
             changes["pending_input"] = self._input
         if self._deadline is not None and (host.deadline is None or self._deadline < host.deadline):
             changes["deadline"] = self._deadline
-        return attrs.evolve(host, **changes) if changes else host  # type: ignore[arg-type]
+        return changed(host, **changes) if changes else host
 
     def _check_usable(self, step: str) -> None:
         if self._outcome is not RunOutcome.RUNNING:
@@ -418,7 +419,7 @@ class BaseRun:
 
     def _charge_for_child(self, resumes: int, held: float) -> None:
         if resumes or held:
-            self.state = attrs.evolve(
+            self.state = changed(
                 self.state, resumes=self.state.resumes + resumes, held=self.state.held + held
             )
             if self._parent is not None:
@@ -430,7 +431,7 @@ class BaseRun:
             self._emit(EventKind.PLUGIN_FAULT, Recorder.fault_details(fault))
         disabled = {fault.plugin for fault in faults if fault.disables}
         if not disabled <= self.state.disabled:
-            self._become(attrs.evolve(self.state, disabled=self.state.disabled | disabled))
+            self._become(changed(self.state, disabled=self.state.disabled | disabled))
         for call in slow:
             self._recorder.log_slow(call)
             self._emit(

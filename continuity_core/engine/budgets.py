@@ -12,6 +12,7 @@ from continuity_core.engine.state import HeldWait, RunState, WindowState
 from continuity_core.model.budgets import Budget, Window
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Resume
+from continuity_core.model.evolving import changed
 
 
 @attrs.frozen(kw_only=True)
@@ -89,10 +90,10 @@ def not_affordable(
 def charge(resume: Resume, plugin: RegisteredPlugin, state: RunState) -> RunState:
     """The state after the resume was scheduled."""
     streak = state.streak
-    state = attrs.evolve(
+    state = changed(
         state,
         resumes=state.resumes + 1,
-        streak=streak and attrs.evolve(streak, resumes=streak.resumes + 1),
+        streak=streak and changed(streak, resumes=streak.resumes + 1),
     )
     budget = find_budget(plugin, resume.budget)
     if isinstance(budget, Window):
@@ -102,13 +103,13 @@ def charge(resume: Resume, plugin: RegisteredPlugin, state: RunState) -> RunStat
         for charged in _with_enclosing(plugin, budget):
             name = qualified(plugin, charged.name)
             spent[name] = spent.get(name, 0) + 1
-    return attrs.evolve(state, charged=state.charged + 1, spent=spent)
+    return changed(state, charged=state.charged + 1, spent=spent)
 
 
 def count_window_wait(name: str, wait: HeldWait, state: RunState) -> RunState:
     """The state after a wait of a window."""
     window = _open_window(state.session.windows.get(name), state.run)
-    window = attrs.evolve(window, waits=window.waits + wait.completed, held=window.held + wait.seconds)
+    window = changed(window, waits=window.waits + wait.completed, held=window.held + wait.seconds)
     return _with_window(name, window, state)
 
 
@@ -125,7 +126,7 @@ def end_windows(cause: CauseKind, state: RunState) -> RunState:
     ended = {name: WindowState(exhausted=window.exhausted) for name, window in windows.items()}
     if ended == windows:
         return state
-    return attrs.evolve(state, session=attrs.evolve(state.session, windows=ended))
+    return changed(state, session=changed(state.session, windows=ended))
 
 
 def _with_enclosing(plugin: RegisteredPlugin, budget: Budget) -> Iterator[Budget]:
@@ -166,4 +167,4 @@ def _open_window(window: WindowState | None, run: str) -> WindowState:
 
 def _with_window(name: str, window: WindowState, state: RunState) -> RunState:
     windows = {**state.session.windows, name: window}
-    return attrs.evolve(state, session=attrs.evolve(state.session, windows=windows))
+    return changed(state, session=changed(state.session, windows=windows))

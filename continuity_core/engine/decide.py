@@ -18,6 +18,7 @@ from continuity_core.engine.views import boundary_for
 from continuity_core.model.boundary import Boundary, Mode, Point
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Wait
+from continuity_core.model.evolving import changed
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.order import Stage
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Bundle, Dropped, PluginFault, Proposal
@@ -117,12 +118,12 @@ def _conclude(
     """What stands once the chain is through: other work and the host's own recovery come first."""
     host = boundary.host
     if proposal.resume is None and proposal.no_resume is None and proposal.dropped:
-        proposal = attrs.evolve(proposal, no_resume=_why_dropped(proposal))
+        proposal = changed(proposal, no_resume=_why_dropped(proposal))
     other_work = _other_work(host)
     if other_work is not None:
         if proposal.resume is None:
             return proposal
-        return attrs.evolve(
+        return changed(
             proposal,
             resume=None,
             no_resume=other_work,
@@ -138,7 +139,7 @@ def _conclude(
     ceiling = left_of_ceilings(state, settings, above).held
     proposal = _with_hold(proposal, boundary, chain, ceiling, goes_on=goes_on)
     if proposal.resume is not None and native_first:
-        return attrs.evolve(proposal, resume_at_settle=True)
+        return changed(proposal, resume_at_settle=True)
     return proposal
 
 
@@ -172,7 +173,7 @@ def _with_hold(
             if min(seconds, limit) > longest:
                 longest = min(seconds, limit)
                 until = now + timedelta(seconds=seconds) if wait.stated else None
-    return attrs.evolve(proposal, hold_seconds=longest, hold_until=until) if longest else proposal
+    return changed(proposal, hold_seconds=longest, hold_until=until) if longest else proposal
 
 
 def _without_edits(proposal: Proposal) -> Proposal:
@@ -185,7 +186,7 @@ def _without_edits(proposal: Proposal) -> Proposal:
         for bundle in proposal.bundles
         if bundle.resume is None and any(said.plugin == bundle.plugin for said in proposal.edits.values())
     )
-    return attrs.evolve(proposal, edits=EMPTY_PROPOSAL.edits, dropped=proposal.dropped + dropped)
+    return changed(proposal, edits=EMPTY_PROPOSAL.edits, dropped=proposal.dropped + dropped)
 
 
 def _other_work(host: HostFacts) -> str | None:

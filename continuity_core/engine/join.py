@@ -25,6 +25,7 @@ from continuity_core.model.decisions import (
     Wait,
 )
 from continuity_core.model.entries import EntryRef
+from continuity_core.model.evolving import changed
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Bundle, Dropped, PluginFault, Proposal, Said
 
 
@@ -84,7 +85,7 @@ def without_resumes(
         faults=proposal.faults,
         exhausted=proposal.exhausted,
     )
-    return attrs.evolve(joined, no_resume=why, possible_at=possible_at, wait_refused=True)
+    return changed(joined, no_resume=why, possible_at=possible_at, wait_refused=True)
 
 
 def describe(bundle: Bundle) -> str:

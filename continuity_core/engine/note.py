@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-import attrs
-
 from continuity_core.engine.budgets import end_windows
 from continuity_core.engine.state import RECENT_TURNS, RunState, Streak
 from continuity_core.model.boundary import Mode
 from continuity_core.model.cause import Cause, CauseKind
+from continuity_core.model.evolving import changed
 from continuity_core.model.turn import ToolCall, Turn, TurnFacts
 
 _WAS_NOT_ON = "recovery was not on when the turn ended"
@@ -18,7 +17,7 @@ _WAS_NOT_ON = "recovery was not on when the turn ended"
 def note(turn: Turn, cause: Cause, state: RunState, mode: Mode) -> RunState:
     """The state after this turn ended."""
     facts = facts_of(turn, cause)
-    state = attrs.evolve(
+    state = changed(
         state,
         turns=state.turns + 1,
         requests=state.requests + turn.requests,

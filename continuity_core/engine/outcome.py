@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import attrs
-
 from continuity_core.engine.results import NOTHING, BoundaryResult
 from continuity_core.engine.state import Outcome
 from continuity_core.model.cause import CauseKind
+from continuity_core.model.evolving import changed
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Proposal
 from continuity_core.model.report import RunOutcome
 
@@ -20,9 +19,9 @@ def outcome_of(proposal: Proposal, ended_by: str | None) -> tuple[Proposal, Outc
         return proposal, Outcome.NONE
     if ended_by == "input":
         why = "new user input arrived"
-        return attrs.evolve(proposal, resume=None, no_resume=why, superseded=True), Outcome.SUPERSEDED
+        return changed(proposal, resume=None, no_resume=why, superseded=True), Outcome.SUPERSEDED
     if ended_by is not None:
-        return attrs.evolve(proposal, resume=None, no_resume=f"ended by {ended_by}"), Outcome.CANCELLED
+        return changed(proposal, resume=None, no_resume=f"ended by {ended_by}"), Outcome.CANCELLED
     if proposal.superseded:
         return proposal, Outcome.SUPERSEDED
     if proposal.resume is None:

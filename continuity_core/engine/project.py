@@ -14,6 +14,7 @@ from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.engine.state import RunState
 from continuity_core.model.decisions import Edit, Omit, Replace
 from continuity_core.model.entries import Entry, EntryRef, Projection
+from continuity_core.model.evolving import changed
 from continuity_core.model.proposal import Bundle, Dropped, PluginFault, Proposal
 
 _NOTHING: Mapping[EntryRef, str] = MappingProxyType({})
@@ -138,7 +139,7 @@ def anchored(state: RunState, last: EntryRef | None) -> RunState:
         plugin: injection if injection.after is not None else attrs.evolve(injection, after=last)
         for plugin, injection in state.injections.items()
     }
-    return attrs.evolve(state, injections=injections)
+    return changed(state, injections=injections)
 
 
 def _shows_more(edit: Edit, entry: Entry) -> bool:

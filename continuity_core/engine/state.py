@@ -15,6 +15,7 @@ from continuity_core.engine.saved_fields import SavedFields
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Edit, JSONValue, Omit, Replace
 from continuity_core.model.entries import EntryRef
+from continuity_core.model.evolving import changed
 from continuity_core.model.stop_reason import StopReason
 from continuity_core.model.turn import TurnFacts
 
@@ -46,7 +47,7 @@ class Outcome(StrEnum):
     """Mode ``observe``: nothing was done."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class HeldWait:
     """How the wait of a boundary went."""
 
@@ -58,7 +59,7 @@ class HeldWait:
 NOT_HELD = HeldWait()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class WindowState:
     """What a usage-limit window has used."""
 
@@ -70,7 +71,7 @@ class WindowState:
     """The run in which this window was exhausted; the next run opens a new one."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class SessionState:
     """What outlives a run."""
 
@@ -86,10 +87,10 @@ class SessionState:
                 merged[ref] = edit
         for ref in list(merged)[: max(0, len(merged) - MAX_EDITS)]:
             del merged[ref]
-        return attrs.evolve(self, edits=merged)
+        return changed(self, edits=merged)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class PluginWaits:
     """Waits of one plugin in a run."""
 
@@ -98,7 +99,7 @@ class PluginWaits:
     seconds: float = 0.0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Streak:
     """``length`` turns of identical content in a row."""
 
@@ -106,7 +107,7 @@ class Streak:
     resumes: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Injection:
     """Model-visible text of a plugin, and the entry it follows."""
 
@@ -115,7 +116,7 @@ class Injection:
     """``None`` until the first request that carries it."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class RunState:
     """Everything that decides about a run, but for the plugins and the settings."""
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 from datetime import datetime
 
-import attrs
-
 from continuity_core.engine.state import PluginWaits, RunState
 from continuity_core.model.boundary import Boundary, Mode, RunView
+from continuity_core.model.evolving import changed
 
 _NO_WAITS = PluginWaits()
 
@@ -39,7 +38,7 @@ def view_for(view: RunView, state: RunState, plugin: str) -> RunView:
     if waits is None and memory is None and injection is None:
         return view
     waits = waits or _NO_WAITS
-    return attrs.evolve(
+    return changed(
         view,
         waits=waits.count,
         waited_seconds=waits.seconds,
@@ -51,4 +50,4 @@ def view_for(view: RunView, state: RunState, plugin: str) -> RunView:
 def boundary_for(boundary: Boundary, state: RunState, plugin: str) -> Boundary:
     """The boundary with this plugin's view of the run."""
     view = view_for(boundary.run, state, plugin)
-    return boundary if view is boundary.run else attrs.evolve(boundary, run=view)
+    return boundary if view is boundary.run else changed(boundary, run=view)

@@ -32,7 +32,7 @@ class Point(StrEnum):
     BEFORE_SETTLE = "before_settle"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class RunView:
     """A run as one plugin sees it; ``memory`` and the waits are that plugin's own."""
 
@@ -65,7 +65,7 @@ class RunView:
     """The text that the plugin injected last and that requests of this run carry."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Boundary:
     """The moment ``turn_ended`` or ``before_settle``, and what is known then."""
 

@@ -14,7 +14,7 @@ from continuity_core.model.entries import Entry, EntryRef
 InputKind: TypeAlias = Literal["steer", "follow_up"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class HostFacts:
     """The facts of the moment, as the host sees them."""
 

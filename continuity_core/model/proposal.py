@@ -69,7 +69,7 @@ class PluginFault:
     """The plugin is left out for the rest of the run."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Proposal:
     """The joined decisions so far at this boundary.
 
