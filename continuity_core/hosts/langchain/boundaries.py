@@ -83,9 +83,10 @@ class Hooks:
 
     def _model_call(self, request: ModelRequest[Any], saved: Mapping[str, Any] | None) -> Steps:
         live, run = self.live, self.live.run
-        warn_of_server_held_history(request.model, request.model_settings, run.mode)
+        if run.state.turns == 0:
+            warn_of_server_held_history(request.model, request.model_settings, run.mode)
         live.direct_tools = direct_tools_of(request)
-        history = History(request.messages)
+        history = live.reader.read(request.messages)
         result = yield from self._tools_ran(history, saved, self._facts(history, request))
         while True:
             if live.end is not None or (run.aborted and run.mode is Mode.ON):
@@ -148,18 +149,20 @@ class Hooks:
         turn = failed_turn(error, listener.partial(), where=where, requests=requests)
         return Outcome(turn=turn, error=error)
 
-    def _given(self, outcome: Outcome) -> ExtendedModelResponse[Any]:
+    def _given(self, outcome: Outcome) -> Any:
         """What the framework gets where nothing is resumed: its own result or error."""
         if outcome.error is not None:
             self.lives.settle(self.live, error=outcome.error)
             raise outcome.error
         return self._kept(outcome)
 
-    def _kept(self, outcome: Outcome) -> ExtendedModelResponse[Any]:
+    def _kept(self, outcome: Outcome) -> Any:
         response = outcome.response
         assert response is not None
         if self.live.run.mode is Mode.ON and not outcome.goes_on:
             response = without_cut_calls(response)
+        if not self.is_checkpointed:
+            return response
         return ExtendedModelResponse(model_response=response, command=Command(update=self.update()))
 
     def _ended(self) -> ExtendedModelResponse[Any]:
@@ -180,7 +183,7 @@ class Hooks:
     def end(self, state: Mapping[str, Any]) -> Steps:
         """Go on where a tool tail was left, else settle; gives the update of the state."""
         live, run = self.live, self.live.run
-        history = History(state["messages"])
+        history = live.reader.read(state["messages"])
         facts = self._facts(history, None, on_purpose=self._is_on_purpose(state))
         result = yield from self._tools_ran(history, state.get(STATE), facts)
         if live.tail == run.state.turns:
@@ -214,7 +217,7 @@ class Hooks:
         if waiting is None:
             return NOTHING
         live.noted, turn = waiting
-        results = results_for(turn, history.after(live.noted), history.refs)
+        results = results_for(turn, history.after(live.noted), history.ref)
         result = yield TurnEnded(attrs.evolve(turn, results=results), facts)
         self._is_ended_by(result)
         return result
@@ -228,7 +231,7 @@ class Hooks:
             return None
         for message in history.messages:
             if message.id == name and isinstance(message, AIMessage):
-                return name, turn_of(message, entry=history.refs[id(message)])
+                return name, turn_of(message, entry=history.ref(message))
         return None
 
     def _is_ended_by(self, result: BoundaryResult) -> bool:
@@ -255,13 +258,15 @@ class Hooks:
             lookup=history.lookup,
         )
 
+    @property
+    def is_checkpointed(self) -> bool:
+        """Whether the graph may go on with this run in another invocation."""
+        return self.invocation.thread is not None
+
     def update(self) -> dict[str, Any]:
-        """The update of the agent's state that keeps the run."""
-        waiting = self.live.waiting_for_tools
-        return {
-            STATE: {
-                "run": self.live.run.id,
-                "state": self.live.run.state.to_json(),
-                "waiting": None if waiting is None else waiting[0],
-            }
-        }
+        """The update of the agent's state that keeps the run: its name, and all of it for a checkpoint."""
+        live = self.live
+        if not self.is_checkpointed:
+            return {STATE: {"run": live.run.id}}
+        waiting = None if live.waiting_for_tools is None else live.waiting_for_tools[0]
+        return {STATE: {"run": live.run.id, "state": live.run.state.to_json(), "waiting": waiting}}

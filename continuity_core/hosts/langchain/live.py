@@ -16,6 +16,7 @@ from continuity_core.engine.base_run import BaseRun, RunError
 from continuity_core.engine.run import Run, SyncRun
 from continuity_core.engine.state import RunState
 from continuity_core.hosts.langchain.collisions import warn_of_outer_retries
+from continuity_core.hosts.langchain.projecting import Reader
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
@@ -40,6 +41,7 @@ class Live:
     place: Place
     control: object | None = None
     """LangGraph's object for an invocation and the graphs that it invokes."""
+    reader: Reader = attrs.field(factory=Reader)
     busy: bool = False
     """A model call of it goes on."""
     waiting_for_tools: tuple[str | None, Turn] | None = None

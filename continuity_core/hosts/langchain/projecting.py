@@ -31,22 +31,41 @@ def ref_of(message: BaseMessage, place: int) -> EntryRef:
     return EntryRef.positional(place, str(message.content))
 
 
+class Reader:
+    """Reads messages as entries; those that the last request had are not read again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[BaseMessage, object, object, Entry]] = {}
+
+    def read(self, messages: Sequence[BaseMessage]) -> History:
+        """Name and read the messages; one that somebody changed in place is read anew."""
+        before, known, entries = self._known, {}, {}
+        for place, message in enumerate(messages):
+            key, content = id(message), message.content
+            calls = message.tool_calls if isinstance(message, AIMessage) else None
+            seen = before.get(key)
+            if seen is None or seen[0] is not message or seen[1] is not content or seen[2] is not calls:
+                seen = (message, content, calls, _entry(message, place))
+            known[key], entries[key] = seen, seen[3]
+        self._known = known
+        return History(messages, entries)
+
+
 @attrs.frozen(eq=False)
 class History:
     """The messages of a session, named."""
 
     messages: Sequence[BaseMessage]
-    refs: Mapping[int, EntryRef] = attrs.field(init=False)
+    read: Mapping[int, Entry]
     """By ``id()`` of the message."""
 
-    def __attrs_post_init__(self) -> None:
-        refs = {id(message): ref_of(message, place) for place, message in enumerate(self.messages)}
-        object.__setattr__(self, "refs", refs)
+    def ref(self, message: BaseMessage) -> EntryRef:
+        """The name of a message."""
+        return self.read[id(message)].ref
 
     def entries(self) -> list[Entry]:
         """Every message as an entry."""
-        partners = self._partners()
-        return [self._entry(message, partners) for message in self.messages]
+        return [self.read[id(message)] for message in self.messages]
 
     def after(self, message_id: str | None) -> Sequence[BaseMessage]:
         """The messages behind the one of that id; all of them where it is gone."""
@@ -56,15 +75,15 @@ class History:
         return self.messages
 
     def lookup(self, ref: EntryRef) -> Entry | None:
-        """The entry of that name."""
+        """The entry of that name, with the other half of its calls or results."""
         for message in self.messages:
-            if self.refs[id(message)] == ref:
-                return self._entry(message, self._partners())
+            if self.ref(message) == ref:
+                return attrs.evolve(self.read[id(message)], partners=tuple(self._partners().get(ref, ())))
         return None
 
     def projected(self, result: ProjectionResult) -> list[AnyMessage]:
         """The messages that are sent, in the projection's order."""
-        known = {self.refs[id(message)]: message for message in self.messages}
+        known = {self.ref(message): message for message in self.messages}
         sent: list[Any] = []
         for entry in result.entries:
             message = known.get(entry.ref)
@@ -80,26 +99,24 @@ class History:
         """The other half of each pair: a result goes with the nearest call of its id before it."""
         partners: dict[EntryRef, list[EntryRef]] = {}
         caller: dict[str, EntryRef] = {}
-        for message in self.messages:
-            ref = self.refs[id(message)]
-            caller.update(dict.fromkeys(_calls(message), ref))
-            for call in _answers(message):
+        for entry in self.entries():
+            caller.update(dict.fromkeys(entry.calls, entry.ref))
+            for call in entry.answers:
                 if call in caller:
-                    partners.setdefault(caller[call], []).append(ref)
-                    partners.setdefault(ref, []).append(caller[call])
+                    partners.setdefault(caller[call], []).append(entry.ref)
+                    partners.setdefault(entry.ref, []).append(caller[call])
         return partners
 
-    def _entry(self, message: BaseMessage, partners: Mapping[EntryRef, list[EntryRef]]) -> Entry:
-        ref = self.refs[id(message)]
-        return Entry(
-            ref=ref,
-            role=_ROLES.get(message.type, "other"),
-            text=str(message.text),
-            calls=_calls(message),
-            answers=_answers(message),
-            stop_reason=stop_of(message)[1].reason if isinstance(message, AIMessage) else None,
-            partners=tuple(partners.get(ref, ())),
-        )
+
+def _entry(message: BaseMessage, place: int) -> Entry:
+    return Entry(
+        ref=ref_of(message, place),
+        role=_ROLES.get(message.type, "other"),
+        text=str(message.text),
+        calls=_calls(message),
+        answers=_answers(message),
+        stop_reason=stop_of(message)[1].reason if isinstance(message, AIMessage) else None,
+    )
 
 
 def _calls(message: BaseMessage) -> tuple[str, ...]:

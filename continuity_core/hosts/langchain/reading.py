@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -159,14 +159,14 @@ def usage_of(message: AIMessage) -> Usage:
 
 
 def results_for(
-    turn: Turn, messages: Iterable[BaseMessage], refs: Mapping[int, EntryRef]
+    turn: Turn, messages: Iterable[BaseMessage], ref: Callable[[BaseMessage], EntryRef]
 ) -> tuple[ToolResult, ...]:
-    """The results that ``messages`` have for the calls of a turn; ``refs`` names the entries by ``id()``."""
+    """The results that ``messages`` have for the calls of a turn; ``ref`` names their entries."""
     calls = {call.id for call in turn.tool_calls}
     return tuple(
         ToolResult(
             call_id=message.tool_call_id,
-            entry=refs.get(id(message)),
+            entry=ref(message),
             is_error=message.status == "error",
         )
         for message in messages
