@@ -20,6 +20,7 @@ from continuity_core import (
 )
 
 _BROKEN = (StopReason.ERROR, StopReason.ABORTED)
+_CUT_OR_BROKEN = (*_BROKEN, StopReason.LENGTH)
 _NEVER_EDITED = ("user", "system")
 
 
@@ -34,12 +35,40 @@ class ProjectionRedaction:
 
     @hookimpl
     def continuity_project(self, projection: Projection, proposal: Proposal) -> Iterable[Edit] | None:
-        edits = {place: edit for place, entry in enumerate(projection.entries) if (edit := _edit_of(entry))}
-        callers = projection.callers()
-        # An entry that goes takes others with it: until a round finds none.
-        while found := _consequences(projection.entries, callers, edits):
-            edits |= found
-        return edits.values() or None
+        return None if is_clean(projection.entries) else edits_of(projection) or None
+
+
+def is_clean(entries: Sequence[Entry]) -> bool:
+    """Whether nothing can be wrong, found in one pass; a history that is only unusual is not clean either.
+
+    Nearly every request is clean, and its history may be long.
+    """
+    unanswered: set[str] = set()
+    for entry in entries:
+        if entry.artefact or entry.belongs_to is not None:
+            return False
+        if entry.role == "assistant":
+            if unanswered or entry.answers or entry.stop_reason in _CUT_OR_BROKEN:
+                return False
+            if entry.calls:
+                unanswered.update(entry.calls)
+            elif not entry.text or entry.text.isspace():
+                return False
+        elif entry.answers:
+            if not unanswered.issuperset(entry.answers):
+                return False
+            unanswered.difference_update(entry.answers)
+    return not unanswered
+
+
+def edits_of(projection: Projection) -> list[Edit]:
+    """All that has to go or to be narrowed."""
+    edits = {place: edit for place, entry in enumerate(projection.entries) if (edit := _edit_of(entry))}
+    callers = projection.callers()
+    # An entry that goes takes others with it: until a round finds none.
+    while found := _consequences(projection.entries, callers, edits):
+        edits |= found
+    return list(edits.values())
 
 
 def _edit_of(entry: Entry) -> Edit | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from continuity_plugins.projection_redaction import ProjectionRedaction
+from continuity_plugins import projection_redaction
+from continuity_plugins.projection_redaction import ProjectionRedaction, is_clean
 from hypothesis import given, settings
-from runs import calls, cut, failed, history, make, play, ref
+from runs import answer, calls, cut, failed, history, make, play, ref
 
 from continuity_core import (
     CauseKind,
@@ -129,3 +130,17 @@ def test_switched_off_the_host_sends_what_it_would_send_without_us() -> None:
     run = make(mode=Mode.OFF).start_run()
     entries = history(failed())
     assert list(run.project(entries).entries) == entries
+
+
+@given(histories())
+def test_the_short_way_for_clean_histories_never_overlooks_an_edit(entries: tuple[Entry, ...]) -> None:
+    if is_clean(entries):
+        assert projection_redaction.edits_of(Projection(entries)) == []
+
+
+def test_an_ordinary_conversation_takes_the_short_way() -> None:
+    turn = calls("step", "look")
+    assert is_clean(history(turn, answer()))
+    assert is_clean(history())
+    assert not is_clean(history(turn)[:-1])
+    assert not is_clean(history(failed()))
