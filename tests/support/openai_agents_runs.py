@@ -16,6 +16,7 @@ CUT_CALL = {"tool_calls": [{"name": "step", "arguments": '{"path": "CUT"}'}], "s
 CUT = {"text": "half of it", "stop": "length"}
 BROKEN = {"text": "BROKEN", "cut": "rst"}
 OVERLOADED = {"http": 503, "headers": {}, "body": {"error": {"message": "overloaded"}}}
+LIMITED = {"http": 429, "headers": {"retry-after": "90"}, "body": {"error": {"message": "Rate limit"}}}
 DONE = {"text": "done"}
 
 
@@ -56,7 +57,9 @@ def config(provider: Any, **options: Any) -> RunConfig:
     return RunConfig(model_provider=provider, tracing_disabled=True, **options)
 
 
-async def outcome(agent: Agent[Any], input: Any, *, streamed: bool, runner: Any = Runner, **options: Any) -> Any:
+async def outcome(
+    agent: Agent[Any], input: Any, *, streamed: bool, runner: Any = Runner, **options: Any
+) -> Any:
     """The framework's result of a run, either way."""
     if not streamed:
         return await runner.run(agent, input, **options)

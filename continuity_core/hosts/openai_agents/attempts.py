@@ -34,7 +34,12 @@ class Attempt:
     sight: Sight = attrs.field(factory=Sight)
     error: Exception | None = None
     requests: int = 0
-    """Requests that it took, as far as the framework counts them."""
+    """Requests that it took, where the runner's own retries were made inside it."""
+
+    @property
+    def had_native_retries(self) -> bool:
+        """Whether the runner's own retries were made inside it, so that none is to follow."""
+        return self.requests > 0
 
     def turn(self, output_limit: int | None) -> Turn:
         """The turn, however it ended."""

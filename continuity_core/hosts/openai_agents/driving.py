@@ -133,8 +133,7 @@ class ModelTurn:
     def response_of(self, attempt: WholeAttempt) -> ModelResponse:
         """What the runner gets of the attempt that stands; raises what the framework raised in it."""
         self._raise_if_incomplete(attempt)
-        if attempt.error is not None:
-            self._give_up(attempt.error)
+        self.raise_error_of(attempt)
         response = attempt.response
         assert response is not None
         response.output = self._harmless(response.output)
@@ -153,10 +152,13 @@ class ModelTurn:
                 add_to_terminal(event, self.dropped)
         return attempt.held
 
-    def raise_error_of(self, attempt: StreamedAttempt) -> None:
+    def raise_error_of(self, attempt: Attempt) -> None:
         """Raise what the framework raised in the attempt that stands, if anything."""
-        if attempt.error is not None:
+        if attempt.error is None:
+            return
+        if attempt.had_native_retries:
             self._give_up(attempt.error)
+        raise attempt.error
 
     def _harmless(self, output: list[Any]) -> list[Any]:
         """The output without the calls of a broken turn."""

@@ -7,7 +7,16 @@ from typing import Any
 
 import openai
 import pytest
-from agents import MaxTurnsExceeded, ModelBehaviorError, Runner, SQLiteSession
+from agents import (
+    MaxTurnsExceeded,
+    ModelBehaviorError,
+    ModelSettings,
+    ModelTracing,
+    MultiProvider,
+    Runner,
+    SQLiteSession,
+    UserError,
+)
 from openai_agents_runs import (
     BROKEN,
     CALL,
@@ -89,7 +98,9 @@ async def test_an_error_that_stays_reaches_the_caller_as_the_client_raised_it(
         await outcome(agent(), "Finish", streamed=streamed, run_config=config(wrapped))
     assert raised.value.body == {"message": "overloaded"}
     assert [wait.seconds for wait in clock.waits] == [5.0]
-    assert [(report.outcome, report.cause) for report in reports] == [(RunOutcome.FAILED, CauseKind.TRANSIENT)]
+    assert [(report.outcome, report.cause) for report in reports] == [
+        (RunOutcome.FAILED, CauseKind.TRANSIENT)
+    ]
 
 
 async def test_a_model_is_wrapped_alone(server: FaultServer, provider: Any, load: Load) -> None:
@@ -313,7 +324,9 @@ async def test_a_stream_of_good_turns_has_the_events_of_the_framework_and_no_oth
 async def test_a_model_of_any_kind_is_recovered_by_what_its_response_tells(load: Load) -> None:
     model = SaidModel(response("cut", output_tokens=64), ConnectionResetError("reset by peer"), "done")
     result = await Runner.run(
-        agent(model=ContinuityModel(model, continuity=load())), "Finish", run_config=config(SaidProvider())
+        agent(model=ContinuityModel(model, continuity=load())),
+        "Finish",
+        run_config=config(unasked_provider()),
     )
     assert result.final_output == "done"
     assert len(model.asked) == 3
@@ -321,20 +334,18 @@ async def test_a_model_of_any_kind_is_recovered_by_what_its_response_tells(load:
 
 
 async def test_misuse_of_the_framework_is_raised_at_once(load: Load, clock: VirtualClock) -> None:
-    from agents import UserError
-
     model = SaidModel(UserError("a tool of that name is not there"))
     with pytest.raises(UserError):
         await Runner.run(
-            agent(model=ContinuityModel(model, continuity=load())), "Finish", run_config=config(SaidProvider())
+            agent(model=ContinuityModel(model, continuity=load())),
+            "Finish",
+            run_config=config(unasked_provider()),
         )
     assert len(model.asked) == 1
     assert clock.waits == []
 
 
 async def test_a_model_that_is_asked_without_a_runner_is_a_run_of_its_own(load: Load) -> None:
-    from agents import ModelSettings, ModelTracing
-
     reports: list[Report] = []
     continuity = load()
     ContinuityProvider(continuity=continuity, on_report=reports.append)
@@ -355,8 +366,6 @@ async def test_a_model_that_is_asked_without_a_runner_is_a_run_of_its_own(load: 
     assert [(report.outcome, report.resumes) for report in reports] == [(RunOutcome.COMPLETED, 1)]
 
 
-def SaidProvider() -> Any:  # noqa: N802
+def unasked_provider() -> Any:
     """A provider that is not asked."""
-    from agents import MultiProvider
-
     return MultiProvider(openai_api_key="any")
