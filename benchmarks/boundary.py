@@ -12,6 +12,7 @@ rounds, each of which is the mean of many calls.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import platform
@@ -99,10 +100,8 @@ class Boundaries:
             pass
 
     def settle(self) -> None:
-        try:
+        with contextlib.suppress(StopIteration):
             next(self.run._before_settle(self.host))
-        except StopIteration:
-            pass
 
     def normal_turn(self) -> None:
         self.end(self.normal)
@@ -238,6 +237,7 @@ def far_over(figures: dict[str, object]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say whether the short form passes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="fewer rounds; exit 1 where far over a target")
     parser.add_argument("--json", metavar="OUT", help="write the figures there too")
