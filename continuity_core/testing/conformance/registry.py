@@ -42,6 +42,9 @@ DRIVERS: Mapping[str, Driver] = {
     "openhands": Driver(
         "continuity_core.testing.conformance.hosts.openhands:OpenHandsHost", "openhands", ("openhands.sdk",)
     ),
+    "openjiuwen": Driver(
+        "continuity_core.testing.conformance.hosts.openjiuwen:OpenJiuwenHost", "openjiuwen", ("openjiuwen",)
+    ),
     "pi": Driver("continuity_core.testing.conformance.hosts.pi.driver:PiHost", "pi"),
     "pydantic-ai": Driver(
         "continuity_core.testing.conformance.hosts.pydantic_ai_driver:PydanticAIHost",
