@@ -14,7 +14,7 @@ from continuity_core.model.reading.fields import arguments_text, field, items, n
 from continuity_core.model.reading.partial import turn_of
 from continuity_core.model.reading.stop_words import Stop, read_stop_word
 from continuity_core.model.stop_reason import StopReason
-from continuity_core.model.turn import Block, Reasoning, Text, ToolCall, Turn, Usage
+from continuity_core.model.turn import Block, Reasoning, Text, ToolCall, ToolResult, Turn, Usage
 
 CLIENT_CALLS = frozenset(
     {
@@ -34,7 +34,7 @@ TERMINAL_EVENTS = frozenset(
 
 
 def blocks_of(output: Iterable[Any]) -> tuple[Block, ...]:
-    """The blocks of output items; those of tools that the provider runs have none."""
+    """The blocks of output items; what the provider ran or did itself counts as a call."""
     return tuple(block for item in output for block in _blocks_of_item(item))
 
 
@@ -52,7 +52,15 @@ def _blocks_of_item(item: Any) -> list[Block]:
         arguments = field(item, "arguments") or field(item, "input") or field(item, "action")
         call_id = text(field(item, "call_id")) or text(field(item, "id"))
         return [ToolCall(call_id, text(field(item, "name")) or str(kind), arguments_text(arguments))]
-    return []
+    return [ToolCall(text(field(item, "id")), text(kind), "")]
+
+
+def hosted_results(output: Iterable[Any]) -> tuple[ToolResult, ...]:
+    """The results of what the provider ran itself: they are with it."""
+    ours = CLIENT_CALLS | {"message", "reasoning"}
+    return tuple(
+        ToolResult(call_id=text(field(item, "id"))) for item in output if field(item, "type") not in ours
+    )
 
 
 def text_of_part(part: Any) -> str:
@@ -95,7 +103,8 @@ def turn_of_response(response: Any, *, stop: Stop | None = None) -> Turn:
     blocks = blocks_of(output)
     if read.reason is StopReason.STOP and any(isinstance(block, ToolCall) for block in blocks):
         read = Stop(StopReason.TOOL_USE, unfinished=read.unfinished)
-    return turn_of(blocks, usage_of(field(response, "usage")), read, word)
+    turn = turn_of(blocks, usage_of(field(response, "usage")), read, word)
+    return attrs.evolve(turn, results=hosted_results(output))
 
 
 def stop_word_of(response: Any) -> str | None:

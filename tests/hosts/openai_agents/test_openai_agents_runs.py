@@ -10,6 +10,7 @@ import anyio
 import pytest
 from agents import Runner, UserError
 from openai import InternalServerError
+from openai.types.responses import ResponseFunctionWebSearch
 from openai_agents_runs import (
     BROKEN,
     CALL,
@@ -126,6 +127,19 @@ async def test_runs_side_by_side_are_runs_of_their_own(
 
 
 # ---------------------------------------------------------------- how it ends
+
+
+async def test_a_turn_in_which_only_the_provider_ran_a_tool_is_gone_on_from_by_the_runner(load: Load) -> None:
+    search = ResponseFunctionWebSearch(
+        id="ws_1", action={"type": "search", "query": "x"}, status="completed", type="web_search_call"
+    )
+    wrapped = Wrapped(None, load)
+    model = SaidModel(response("", output=[search]), "done")
+    asked = agent(model=ContinuityModel(model, continuity=wrapped.continuity))
+    result = await Runner.run(asked, "Finish", run_config=wrapped.config)
+    assert result.final_output == "done"
+    assert "ws_1" in str(model.asked[1]["input"])
+    assert [(report.turns, report.resumes) for report in wrapped.reports] == [(2, 0)]
 
 
 @pytest.mark.parametrize("dialect", ["chat"])
