@@ -50,4 +50,5 @@ def test_an_example_program_shows_what_it_says(
 
 
 def test_every_example_program_is_run() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SHOWN)
+    # An example of a framework, *_agent.py, is run by the framework's own tests.
+    assert {path.name for path in EXAMPLES.glob("*.py") if not path.match("*_agent.py")} == set(SHOWN)
