@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 try:
-    import pydantic_ai.capabilities  # noqa: F401
+    from pydantic_ai.capabilities import AbstractCapability
 except ImportError as error:
     raise ImportError(
-        "this host needs pydantic-ai of version 2; install it with: "
-        "pip install 'continuity-core[pydantic-ai]'"
+        "continuity_core.hosts.pydantic_ai needs pydantic-ai: pip install 'continuity-core[pydantic-ai]'"
     ) from error
+if not hasattr(AbstractCapability, "prepare_model_request"):
+    raise ImportError(
+        "continuity_core.hosts.pydantic_ai needs pydantic-ai 2.64 or later: "
+        "pip install --upgrade 'continuity-core[pydantic-ai]'"
+    )
 
 from continuity_core.hosts.pydantic_ai.capability import ContinuityCapability
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
