@@ -44,13 +44,20 @@ CANNOT: Mapping[Feature, str] = {
     Feature.EMPTY: _NUDGES,
 }
 """The capability table: what the host has not, and why."""
+CANNOT_IN: Mapping[str, Mapping[Feature, str]] = {
+    "responses": {
+        Feature.IDLE_TIMEOUT: "the client waits for events of this API without its idle timeout; "
+        "only its timeout for the whole call ends a silent stream",
+    }
+}
+"""What it has not in one dialect."""
 
 
 class OpenHandsHost:
     """Plays scenarios on ``Conversation.arun``, which streams where somebody listens."""
 
     name = "openhands"
-    dialects = ("chat", "anthropic")
+    dialects = ("chat", "responses", "anthropic")
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="continuity-openhands-")
@@ -58,8 +65,8 @@ class OpenHandsHost:
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
-        """See ``CANNOT``."""
-        return CANNOT.get(feature)
+        """See ``CANNOT`` and ``CANNOT_IN``."""
+        return CANNOT.get(feature) or CANNOT_IN.get(mode.dialect, {}).get(feature)
 
     def adds_text(self, text: str) -> bool:
         """Its nudge after an answer without text and calls."""
@@ -157,6 +164,7 @@ def _llm(play: Play) -> _WatchedLLM:
         base_url=play.root_url if play.mode.dialect == "anthropic" else play.base_url,
         api_key="any",
         usage_id="conformance",
+        api_mode="responses" if play.mode.dialect == "responses" else "chat",
         stream=play.mode.stream,
         stream_idle_timeout=idle,
         max_output_tokens=play.output_limit,
