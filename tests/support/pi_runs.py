@@ -110,7 +110,9 @@ class PiHome:
         folder = write_entry(self.folder / "continuity", self.command)
         if self.limits is not None:
             entry = folder / "index.js"
-            text = entry.read_text().replace("judgement }", f"judgement, limits: {json.dumps(self.limits)} }}")
+            text = entry.read_text().replace(
+                "judgement }", f"judgement, limits: {json.dumps(self.limits)} }}"
+            )
             entry.write_text(text)
         return folder
 

@@ -6,8 +6,12 @@ import pytest
 from pi_runs import ALONE, CAP, DONE, QUICK, PiHome, broken, cut, cut_below_cap, refusal
 
 TERMINATING = """
-  pi.registerTool({ name: "finish", label: "f", description: "Finishes.", parameters: { type: "object", properties: {} },
-    async execute() { return { content: [{ type: "text", text: "FINISHED" }], details: {}, terminate: true }; } });
+  pi.registerTool({
+    name: "finish", label: "Finish", description: "Finishes.", parameters: { type: "object", properties: {} },
+    async execute() {
+      return { content: [{ type: "text", text: "FINISHED" }], details: {}, terminate: true };
+    },
+  });
 """
 CALL = {"tool_calls": [{"name": "finish", "arguments": "{}"}]}
 USAGE_LIMIT = "You have hit your ChatGPT usage limit (plus plan). Try again in ~0 min."
@@ -57,7 +61,9 @@ def test_pis_own_compaction_and_retry_are_as_without_us(home: PiHome, failure: d
     alone = home.print(script, prompts=prompts, extensions=[ALONE])
     with_us = home.print(script, prompts=prompts)
     assert len(alone.requests) >= 4
-    assert [request.messages for request in with_us.requests] == [request.messages for request in alone.requests]
+    assert [request.messages for request in with_us.requests] == [
+        request.messages for request in alone.requests
+    ]
     assert (with_us.status, with_us.output) == (alone.status, alone.output)
 
 
@@ -102,7 +108,11 @@ def test_a_usage_limit_is_waited_for_before_pis_own_retry(home: PiHome) -> None:
 
 
 def test_retry_after_counts_although_pi_keeps_the_text_only(home: PiHome) -> None:
-    throttled = {"http": 429, "headers": {"retry-after-ms": "40"}, "body": {"error": {"message": "slow down"}}}
+    throttled = {
+        "http": 429,
+        "headers": {"retry-after-ms": "40"},
+        "body": {"error": {"message": "slow down"}},
+    }
     printed = home.print([throttled, DONE], "--continuity-stream-delay-ms", "1")
     assert printed.output.strip() == "done"
     assert "retry-after-ms" in printed.ours[0]
@@ -141,7 +151,9 @@ def test_tool_tails_can_be_switched_off(home: PiHome) -> None:
 
 @pytest.mark.parametrize("order", [["tool", "ours"], ["ours", "tool"]])
 def test_a_tool_that_ends_on_purpose_is_named_on_the_event_bus(home: PiHome, order: list[str]) -> None:
-    source = TERMINATING + 'pi.on("session_start", () => pi.events.emit("continuity:ending-tools", ["finish"]));'
+    source = (
+        TERMINATING + 'pi.on("session_start", () => pi.events.emit("continuity:ending-tools", ["finish"]));'
+    )
     tool = home.extension("tool", source)
     printed = home.print([CALL], extensions=[tool if name == "tool" else name for name in order])
     assert len(printed.requests) == 1
@@ -184,7 +196,9 @@ def test_without_a_limit_the_same_bytes_still_end_the_run(home: PiHome) -> None:
         (("--continuity-config", "no-such-file.toml"), "no-such-file.toml"),
     ],
 )
-def test_an_invalid_flag_closes_recovery_and_is_named(home: PiHome, flags: tuple[str, str], named: str) -> None:
+def test_an_invalid_flag_closes_recovery_and_is_named(
+    home: PiHome, flags: tuple[str, str], named: str
+) -> None:
     printed = home.print([cut()], *flags)
     assert (printed.status, len(printed.requests)) == (1, 1)
     [said] = printed.ours

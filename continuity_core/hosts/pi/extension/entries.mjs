@@ -5,7 +5,7 @@
  * the id of its session entry where there is one. Of the history only what is new is sent.
  */
 
-import { entryOf, textOfMessage } from "./turns.mjs";
+import { entryOf } from "./turns.mjs";
 
 /** @param {any} message */
 function keyOf(message) {
@@ -63,7 +63,7 @@ export class Entries {
       if (seen.has(ref)) ref = `${ref}#${index}`;
       seen.add(ref);
       if (this.out.delete(ref)) restored.push(ref);
-      marks[index] = `${ref} ${textOfMessage(message).length} ${message.content?.length ?? 0}`;
+      marks[index] = `${ref} ${sizeOf(message)}`;
       return ref;
     });
     let keep = 0;
@@ -103,6 +103,14 @@ export class Entries {
     });
     return result;
   }
+}
+
+/** How much a message shows, without putting its texts together: another extension may have narrowed it. */
+function sizeOf({ content }) {
+  if (!Array.isArray(content)) return content?.length ?? 0;
+  let size = content.length;
+  for (const block of content) if (block.type === "text") size += block.text.length;
+  return size;
 }
 
 function keyOfEntry(entry) {
