@@ -15,27 +15,25 @@ from continuity_core.hosts.openhands.calls import WatchedModel
 from continuity_core.hosts.openhands.driver import Ask, Asking, RunDriver
 from continuity_core.hosts.openhands.lock import released
 from continuity_core.hosts.openhands.projection import ProjectingCondenser
+from continuity_core.hosts.openhands.stand_in import StandIn
 from continuity_core.hosts.openhands.steps import Step
 from continuity_core.model.boundary import Point
 
 
-class WatchedAgent:
+class WatchedAgent(StandIn):
     """Stands for ``conversation.agent``; everything but ``step`` and ``astep`` is the agent's own.
 
     It is never part of the conversation's state, so nothing of it is ever persisted.
     """
 
     def __init__(self, agent: Any, driver: RunDriver) -> None:
-        self._continuity_agent = agent
+        super().__init__(agent)
         self._continuity_driver = driver
 
     @property
-    def __class__(self) -> Any:
-        """Checks of the type see the agent's own."""
-        return type(self._continuity_agent)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._continuity_agent, name)
+    def continuity_agent(self) -> Any:
+        """The agent that it stands for now."""
+        return self._continuity_own
 
     def step(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
         """One step of the loop, and what continuity says to it; waits are held on this thread."""
@@ -97,7 +95,7 @@ class WatchedAgent:
     @contextmanager
     def _continuity_step(self, conversation: Any, on_event: Any) -> Iterator[tuple[RunDriver, Step, Any]]:
         """The step, and a copy of the agent with which it is taken."""
-        driver, agent = self._continuity_driver, self._continuity_agent
+        driver, agent = self._continuity_driver, self._continuity_own
         changes: dict[str, Any] = {"llm": WatchedModel(agent.llm, driver.endings, driver.begin_call)}
         if driver.recovers:
             condenser = agent.condenser or NoOpCondenser()
@@ -109,7 +107,7 @@ class WatchedAgent:
             yield driver, driver.begin_step(on_event), watched
         finally:
             if conversation.agent is not self:  # A tool has switched the model, or loaded a plugin.
-                self._continuity_agent = conversation.agent
+                self._continuity_own = conversation.agent
                 conversation.agent = self
 
 

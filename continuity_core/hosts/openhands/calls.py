@@ -11,6 +11,7 @@ from openhands.sdk.llm import LLM
 
 from continuity_core.hosts.openhands.endings import StreamEndings
 from continuity_core.hosts.openhands.reading import read_response
+from continuity_core.hosts.openhands.stand_in import StandIn
 from continuity_core.model.decisions import Adjust
 from continuity_core.model.failure import Failure
 from continuity_core.model.reading.openai_chat import ChatStreamReader
@@ -62,22 +63,18 @@ class ModelCall:
         self.turn = attrs.evolve(turn, requests=self.requests)
 
 
-class WatchedModel:
+class WatchedModel(StandIn):
     """Stands for the agent's ``LLM`` in one step: all is the model's own, but its calls are watched."""
 
     def __init__(self, llm: Any, endings: StreamEndings, begin: Callable[[ModelCall], Adjust | None]) -> None:
-        self._continuity = (llm, endings, begin)
-
-    @property
-    def __class__(self) -> Any:
-        """Checks of the type see the model's own."""
-        return type(self._continuity[0])
+        super().__init__(llm)
+        self._continuity_endings = endings
+        self._continuity_begin = begin
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._continuity[0], name)
         if name in _ASKING:
             return self._continuity_watched(name)
-        return self._continuity_watched_async(name) if name in _ASKING_ASYNC else attribute
+        return self._continuity_watched_async(name) if name in _ASKING_ASYNC else super().__getattr__(name)
 
     def _continuity_watched(self, name: str) -> Callable[..., Any]:
         def ask(messages: Any, *arguments: Any, **options: Any) -> Any:
@@ -87,7 +84,7 @@ class WatchedModel:
             except BaseException as error:
                 call.take_error(error)
                 raise
-            call.take_response(response, llm, messages, self._continuity[1])
+            call.take_response(response, llm, messages, self._continuity_endings)
             return response
 
         return ask
@@ -100,16 +97,15 @@ class WatchedModel:
             except BaseException as error:
                 call.take_error(error)
                 raise
-            call.take_response(response, llm, messages, self._continuity[1])
+            call.take_response(response, llm, messages, self._continuity_endings)
             return response
 
         return ask
 
     def _continuity_call(self, options: dict[str, Any]) -> tuple[ModelCall, Any]:
         """A new call, and the model that is to be asked; ``options`` are those of the call."""
-        llm, _, begin = self._continuity
-        call = ModelCall()
-        changes = _settings(begin(call))
+        llm, call = self._continuity_own, ModelCall()
+        changes = _settings(self._continuity_begin(call))
         if type(llm) is LLM:
             changes["retry_listener"] = _counting(call, llm.retry_listener)
         if changes:

@@ -190,7 +190,7 @@ class ContinuityConversation:
         self.__dict__["_driver"] = None
         agent = self.conversation.agent
         if type(agent) is WatchedAgent:
-            self.conversation.agent = agent._continuity_agent
+            self.conversation.agent = agent.continuity_agent
         state = self.conversation.state
         if KEY in state.agent_state and driver.recovers:
             with state:
@@ -215,9 +215,9 @@ def _check(conversation: Any) -> None:
 
 
 def _make_ready(conversation: LocalConversation) -> None:
-    """Have plugins loaded and the agent made ready, as the first message or run does, before it is watched."""
+    """Have plugins loaded and the agent made ready, as the first run does, before it is watched."""
     try:
-        conversation.execute_tool(_NO_TOOL, None)  # type: ignore[arg-type]
+        conversation.execute_tool(_NO_TOOL, None)
     except KeyError:
         return  # The documented answer to an unknown name.
 

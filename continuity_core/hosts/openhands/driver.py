@@ -192,7 +192,9 @@ class RunDriver:
         """
         if step.first is None:
             return
-        omitted = {ref.key.removeprefix("id:") for ref, edit in result.edits.items() if isinstance(edit, Omit)}
+        omitted = {
+            ref.key.removeprefix("id:") for ref, edit in result.edits.items() if isinstance(edit, Omit)
+        }
         forgotten = {id for id in omitted if id not in step.ids}
         if step.first.id in omitted:
             forgotten |= step.ids

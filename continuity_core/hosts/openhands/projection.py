@@ -18,6 +18,7 @@ from openhands.sdk.event.llm_convertible import ObservationBaseEvent
 from openhands.sdk.llm import Message, TextContent, content_to_str
 
 from continuity_core.engine.project import ProjectionResult
+from continuity_core.hosts.openhands.stand_in import StandIn
 from continuity_core.model.entries import Entry, EntryRef, Role
 from continuity_core.model.stop_reason import StopReason
 
@@ -60,28 +61,25 @@ def projected(shown: Sequence[Shown], result: ProjectionResult) -> list[Any]:
     return kept
 
 
-class ProjectingCondenser:
+class ProjectingCondenser(StandIn):
     """Stands for the agent's condenser in one step: that one goes first, then its view is projected."""
 
     def __init__(self, condenser: Any, project: Callable[[Sequence[Any]], list[Any] | None]) -> None:
-        self._condenser = condenser
-        self._project = project
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._condenser, name)
+        super().__init__(condenser)
+        self._continuity_project = project
 
     def condense(self, view: Any, agent_llm: Any = None) -> Any:
         """The projected view, or a condensation that the agent's condenser asks for."""
-        return self._projected(self._condenser.condense(view, agent_llm=agent_llm))
+        return self._continuity_projected(self._continuity_own.condense(view, agent_llm=agent_llm))
 
     async def acondense(self, view: Any, agent_llm: Any = None) -> Any:
         """The same for ``arun``."""
-        return self._projected(await self._condenser.acondense(view, agent_llm=agent_llm))
+        return self._continuity_projected(await self._continuity_own.acondense(view, agent_llm=agent_llm))
 
-    def _projected(self, view: Any) -> Any:
+    def _continuity_projected(self, view: Any) -> Any:
         if isinstance(view, Condensation):
             return view
-        events = self._project(view.events)
+        events = self._continuity_project(view.events)
         return view if events is None else View(events=events)
 
 

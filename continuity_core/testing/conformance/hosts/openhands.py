@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from openhands.sdk import LLM, Agent, Conversation
 from openhands.sdk.conversation import ConversationExecutionStatus, get_agent_final_response
 from openhands.sdk.conversation.exceptions import ConversationRunError
+from openhands.sdk.llm import TextContent
 from openhands.sdk.tool import Action, Observation, Tool, ToolDefinition, ToolExecutor, register_tool
 from pydantic import ConfigDict
 
@@ -199,7 +200,7 @@ class _PlayedExecutor(ToolExecutor[_AnyAction, _PlayedObservation]):
         result = self._tool.run()
         if self._tool.ends_run is not None:
             conversation.state.execution_status = ConversationExecutionStatus.FINISHED
-        return _PlayedObservation.from_text(result)
+        return _PlayedObservation(content=[TextContent(text=result)])
 
 
 class _PlayedDefinition(ToolDefinition[_AnyAction, _PlayedObservation]):
