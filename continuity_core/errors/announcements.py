@@ -98,7 +98,7 @@ class _Reader:
         text = self.text
         end = position + len(cue)
         if endings is not None:
-            if position > 0 and text[position - 1].isalnum():
+            if position > 0 and (text[position - 1].isalnum() or text[position - 1] == "_"):
                 return None
             ending = _ENDING.match(text, end)
             if ending is None or ending.group() not in endings:

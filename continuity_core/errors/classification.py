@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from continuity_core.errors.deliberation import Deliberation, Verdict
+from continuity_core.errors.deliberation import Deliberation, Verdict, shown
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
-from continuity_core.errors.tables.combinations import COMBINATIONS
+from continuity_core.errors.tables.combinations import COMBINATIONS, LAST_WORDS
+from continuity_core.errors.tables.elsewhere import BARE_STOPS
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
     CANCELLATIONS,
@@ -31,6 +32,8 @@ _GUIDED = frozenset(
 _LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
 _REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
+_PREFIXES = re.compile(r"(?:[\w.]{0,40}(?:error|exception|cancelled|canceled)(?: \[[\w-]{1,20}\])?: ?){1,3}")
+"""What programs print before a message."""
 _LIMIT_HIT = (
     "reached",
     "exceeded",
@@ -93,6 +96,9 @@ class _Classifier(Deliberation):
             return Verdict(
                 CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
             )
+        bare = _PREFIXES.sub("", self.evidence.text, count=1).rstrip(" .!")
+        if bare in BARE_STOPS:
+            return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
         return self.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
 
     def not_the_provider(self) -> Verdict | None:
@@ -199,7 +205,8 @@ class _Classifier(Deliberation):
         if found is not None:
             return found
         usage = self.find("usage") if self.evidence.status in (403, 429, None) else None
-        if usage is None or self.evidence.status == 401:
+        throttled = self.find("throttle") is not None and bool(self.guidance)
+        if self.evidence.status == 401 or not (usage or throttled):
             found = self.worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
             if found is not None:
                 return found
@@ -222,6 +229,13 @@ class _Classifier(Deliberation):
 
     def usage_window(self) -> Verdict | None:
         return self.worded("usage", CauseKind.USAGE_LIMIT, "a usage window is spent")
+
+    def vague_window(self) -> Verdict | None:
+        found = self.find("vague-window")
+        if found is None:
+            return None
+        reason = f"the text says {shown(found)!r} ({found.source})"
+        return self.limit(f"usage:{found.name}", reason, default=CauseKind.USAGE_LIMIT, wait_decides=True)
 
     def limit_code(self) -> Verdict | None:
         code = next((code for code, _depth in self.evidence.codes if code in codes.LIMIT), None)
@@ -270,6 +284,8 @@ class _Classifier(Deliberation):
                 why = f"The text speaks of {row.name}."
                 if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
                     return self.limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
+                if row.name == "money" and self.comes_back():
+                    return self.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
                 return Verdict(row.kind, why, f"words:{row.name}")
         return None
 
@@ -313,6 +329,15 @@ class _Classifier(Deliberation):
             return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
         return None
 
+    def last_words(self) -> Verdict | None:
+        """Single words that lean one way, where nothing else tells."""
+        if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
+            return None
+        for row in LAST_WORDS:
+            if any(row.matches(sentence) for sentence in self.evidence.sentences):
+                return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
+        return None
+
     def vague(self) -> Verdict | None:
         if self.evidence.status == 400:
             return None
@@ -344,6 +369,7 @@ _STEPS: tuple[Callable[[_Classifier], Verdict | None], ...] = (
     _Classifier.refused,
     _Classifier.openai_quota,
     _Classifier.usage_window,
+    _Classifier.vague_window,
     _Classifier.limit_code,
     _Classifier.throttle,
     _Classifier.offer,
@@ -359,6 +385,7 @@ _STEPS: tuple[Callable[[_Classifier], Verdict | None], ...] = (
     _Classifier.weak_code,
     _Classifier.bad_request,
     _Classifier.exception_type,
+    _Classifier.last_words,
     _Classifier.vague,
     _Classifier.retry_flag,
     _Classifier.guidance_alone,

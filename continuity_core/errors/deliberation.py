@@ -79,8 +79,18 @@ class Deliberation:
         reason = f"the text says {shown(wording)!r} ({wording.source})"
         return self.limit(f"throttle:{wording.name}", reason)
 
-    def limit(self, rule: str, reason: str, default: CauseKind = CauseKind.RATE_LIMIT) -> Verdict:
-        """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide."""
+    def limit(
+        self,
+        rule: str,
+        reason: str,
+        default: CauseKind = CauseKind.RATE_LIMIT,
+        *,
+        wait_decides: bool = False,
+    ) -> Verdict:
+        """A limit of unknown length: explicit words, else the stated wait, else the kind of bucket decide.
+
+        With ``wait_decides`` a short stated wait makes it a throttle whatever the default.
+        """
         window = self.find("usage")
         if window is not None:
             return Verdict(
@@ -96,6 +106,8 @@ class Deliberation:
                 f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."
             )
             return Verdict(CauseKind.USAGE_LIMIT, why, rule)
+        if longest is not None and wait_decides:
+            return Verdict(CauseKind.RATE_LIMIT, f"A limit ({reason}) with a short stated wait.", rule)
         if longest is None and self.find("daily") is not None:
             return Verdict(
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule

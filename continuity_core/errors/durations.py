@@ -30,6 +30,8 @@ _ISO = re.compile(
     r"(?:t(?:(\d{1,9}(?:\.\d{1,12})?)h)?(?:(\d{1,9}(?:\.\d{1,12})?)m)?(?:(\d{1,12}(?:\.\d{1,12})?)s)?)?"
     r"(?![\w.])"
 )
+_DAYS_AND_CLOCK = re.compile(r"(\d{1,4})\.(?=\d{2}:[0-5]\d:[0-5]\d)")
+"""The days of ``2.13:45:12``, as .NET writes a length of time."""
 _CLOCK_LIKE = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 """The minutes of ``1h30``."""
@@ -52,7 +54,12 @@ def read_duration(text: str, position: int) -> Duration | None:
     Reads compounds (``1h2m3.5s``, ``5 days, 22 hours and 11 minutes``), ISO 8601 (``pt1h30m``), ``01:23:45``,
     number words (``an hour``, ``half an hour``) and units with one wrong letter.
     """
-    found = _iso(text, position) or _clock_like(text, position, 0.0) or _compound(text, position)
+    found = (
+        _iso(text, position)
+        or _days_and_clock(text, position)
+        or _clock_like(text, position, 0.0)
+        or _compound(text, position)
+    )
     return found if found is not None and found.seconds <= LONGEST_SECONDS else None
 
 
@@ -66,6 +73,11 @@ def _iso(text: str, position: int) -> Duration | None:
     return Duration(
         weeks * 7 * DAY + days * DAY + hours * HOUR + minutes * MINUTE + seconds, match.end(), False
     )
+
+
+def _days_and_clock(text: str, position: int) -> Duration | None:
+    days = _DAYS_AND_CLOCK.match(text, position)
+    return None if days is None else _clock_like(text, days.end(), int(days.group(1)) * DAY)
 
 
 def _clock_like(text: str, position: int, days: float) -> Duration | None:

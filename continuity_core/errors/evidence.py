@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from continuity_core.errors.fields import Field, Value, harvest, plain_name
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import FoldedText
-from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_urls
+from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
 from continuity_core.model.failure import Failure
@@ -57,6 +57,7 @@ _LEADS = (
     "api error",
     "server error",
     "request rejected",
+    "request",
     "returned",
     "returned a",
     "returned an",
@@ -78,7 +79,7 @@ _LEADS = (
 """What stands right before a number that is a status."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
-    r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]{3,}))"
+    r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
 )
 _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?"
@@ -125,7 +126,7 @@ class Evidence:
     @lazy
     def folded(self) -> FoldedText:
         """The flattened text that phrases are looked for in."""
-        return FoldedText(flat(without_urls(unescape(self.raw))))
+        return FoldedText(without_denials(flat(without_urls(unescape(self.raw)))))
 
     @property
     def text(self) -> str:

@@ -20,6 +20,7 @@ _STAMP = re.compile(
 )
 _EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\.\d{1,6})?(?![\d.]\d|\d)")
 _NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})(?!\d)")
+_MONTH_AND_DAY = re.compile(r"(\d{1,2})/(\d{1,2})(?![\d/])")
 _CLOCK = re.compile(
     r"(\d{1,2})[:.](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])"
     r"|(\d{1,2})(?=\s?(?:[ap]\.?m\b|uhr\b|h\b|[点點時时시]))"
@@ -245,7 +246,7 @@ def _read_stamp(text: str, position: int, parts: _Parts) -> int | None:
 def _read_numeric_date(text: str, position: int, parts: _Parts) -> int | None:
     match = _NUMERIC_DATE.match(text, position)
     if match is None:
-        return None
+        return _read_month_and_day(text, position, parts)
     first, separator, second, year = match.groups()
     month, day = (int(first), int(second)) if separator == "/" else (int(second), int(first))
     if month > 12:
@@ -253,6 +254,20 @@ def _read_numeric_date(text: str, position: int, parts: _Parts) -> int | None:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     parts.year, parts.month, parts.day = int(year), month, day
+    return match.end()
+
+
+def _read_month_and_day(text: str, position: int, parts: _Parts) -> int | None:
+    """``on 04/01``: without a year only behind a word that makes it a day, since ``4/10`` is also a fraction."""
+    match = _MONTH_AND_DAY.match(text, position)
+    if match is None or text[max(0, position - 3) : position] != "on ":
+        return None
+    month, day = int(match.group(1)), int(match.group(2))
+    if month > 12:
+        month, day = day, month
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    parts.month, parts.day = month, day
     return match.end()
 
 

@@ -15,6 +15,10 @@ _URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2
 _ESCAPED_SPACE = re.compile(r"\\{1,8}[nrt]")
 _ESCAPED_QUOTE = re.compile(r"\\{1,8}(?=[\"'/])")
 _ESCAPED_CHARACTER = re.compile(r"\\{1,8}u([0-9a-fA-F]{4})")
+_DENIAL = re.compile(
+    r"\bnot (?:(?:your|a|an|the|due to|because of|caused by|related to) ){0,2}"
+    r"(?:usage|rate|quota|account|billing|plan|credit|context)[- ](?:limits?|quota|issue|problem|error)\b"
+)
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
 
 _PLAIN = str.maketrans(
@@ -47,6 +51,11 @@ def unescape(text: str) -> str:
 def without_urls(text: str) -> str:
     """``text`` without web addresses, whose words (``quotas``, ``429``) say nothing of the error."""
     return _URL.sub(" ", text) if "://" in text or "%3a%2f%2f" in text else text
+
+
+def without_denials(text: str) -> str:
+    """Flattened ``text`` without what it says not to be the reason (``not your usage limit``)."""
+    return _DENIAL.sub(" ", text) if "not " in text else text
 
 
 def flat(text: str) -> str:

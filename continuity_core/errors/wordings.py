@@ -32,6 +32,7 @@ WORDINGS: Final = Tables(
         "billing": billing.BILLING,
         "openai-quota": billing.OPENAI_QUOTA,
         "usage": limits.USAGE,
+        "vague-window": limits.VAGUE_WINDOW,
         "daily": limits.DAILY_BUCKET,
         "short-window": limits.SHORT_WINDOW,
         "throttle": limits.THROTTLE,

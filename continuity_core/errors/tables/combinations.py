@@ -88,6 +88,12 @@ COMBINATIONS: tuple[Combination, ...] = (
         _RATES | _words("output completion"),
     ),
     Combination(
+        "more tokens than fit",
+        CauseKind.CONTEXT_OVERFLOW,
+        (_words("tokens token"), _words("requested provided given has"), _words("context window n_ctx")),
+        _RATES | _words("output completion"),
+    ),
+    Combination(
         "the size of the request",
         CauseKind.CONTEXT_OVERFLOW,
         (_words("payload body request"), _words("size length"), _TOO_MUCH),
@@ -196,6 +202,7 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words("service server provider backend internal"),
             _words("unexpected error condition failure fault problem exception"),
         ),
+        _words("not allowed supported invalid unknown must"),
     ),
     Combination(
         "the sign-in",
@@ -235,3 +242,28 @@ COMBINATIONS: tuple[Combination, ...] = (
     ),
 )
 """Sources: what the tables of wordings say again and again, whoever says it."""
+
+LAST_WORDS: tuple[Combination, ...] = (
+    Combination(
+        "a refusal",
+        CauseKind.PERMANENT,
+        (
+            _words(
+                "deactivated disabled purchase upgrade unsupported suspended banned revoked forbidden prohibited "
+                "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
+                "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe"
+            ),
+        ),
+    ),
+    Combination(
+        "a passing trouble",
+        CauseKind.TRANSIENT,
+        (
+            _words(
+                "temporarily temporary momentarily hiccup glitch outage maintenance unresponsive stalled flaky "
+                "disruption intermittent timeout disconnected unreachable overload congested congestion"
+            ),
+        ),
+    ),
+)
+"""Single words that lean one way; asked where nothing else tells."""

@@ -144,8 +144,8 @@ FILLERS = frozenset(
     (
         "in at on after for by until the your it is be will again to of from next time within least "
         "another more further about approximately approx around roughly circa ca some please only just up "
-        "an a limit limits quota usage seconds or daily weekly every each automatically date later before "
-        "utc then and try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
+        "an a limit limits quota usage seconds or daily weekly monthly every each automatically date later before "
+        "utc then and when cycle ends billing period try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
         "dans environ le la les vers à de en unos unas el las los aproximadamente cerca nuevo dentro em "
         "os as por mais daqui tra fra alle через около примерно попытку снова позже не раньше чем za "
         "około po over ongeveer ще раз مرة أخرى اخرى بعد ใน อีกครั้ง în σε בעוד w ciągu sau khoảng dalam "

@@ -7,9 +7,6 @@ from continuity_core.errors.matching import said
 CANCELLED = (
     *said(
         "Anthropic and OpenAI SDKs",
-        "^request was aborted.$",
-        "^error: request was aborted.$",
-        "^request was aborted$",
         "apiuseraborterror",
     ),
     *said(
@@ -22,25 +19,11 @@ CANCELLED = (
     *said("Codex", "conversation interrupted", "turn interrupted", "turn aborted"),
     *said(
         "Node",
-        "^this operation was aborted$",
-        "^the operation was aborted$",
-        "^the operation was aborted.$",
-        "^this operation was aborted.$",
-        "^aborterror: the operation was aborted$",
-        "^aborterror: this operation was aborted$",
-        "^operation aborted$",
-        "^the operation was canceled.$",
-        "^the operation was cancelled.$",
         "user aborted a request",
         "aborted without reason",
-        "^aborterror$",
     ),
     *said(
         "Python",
-        "^keyboardinterrupt$",
-        "^cancellederror$",
-        "^asyncio.exceptions.cancellederror$",
-        "^asyncio.cancellederror$",
         "^cancelled by cancel scope*",
         "^trio.cancelled$",
         "keyboardinterrupt:",
@@ -48,37 +31,10 @@ CANCELLED = (
     *said("Go", "context canceled", "context cancelled", unless=("upstream", "rst_stream")),
     *said(
         "Rust, Java, .NET",
-        "^a task was canceled.$",
-        "^the task was cancelled$",
         "java.util.concurrent.cancellationexception",
-        "^operation canceled$",
-        "^operation cancelled$",
     ),
     *said(
         "many",
-        "^aborted$",
-        "^aborted.$",
-        "^abort$",
-        "^error: aborted$",
-        "^request aborted$",
-        "^request aborted.$",
-        "^cancelled$",
-        "^canceled$",
-        "^interrupted$",
-        "^^c$",
-        "^request cancelled$",
-        "^request canceled$",
-        "^request cancelled.$",
-        "^request canceled.$",
-        "^request was cancelled$",
-        "^request was canceled$",
-        "^request was cancelled.$",
-        "^request was canceled.$",
-        "^error: request was cancelled.$",
-        "^operation was cancelled$",
-        "^operation was canceled$",
-        "^generation cancelled$",
-        "^generation stopped$",
         "aborted by user",
         "aborted by caller",
         "aborted by the caller",
@@ -112,6 +68,46 @@ CANCELLED = (
 )
 """The user or the caller stopped it. Bare words count only where they are the whole text."""
 
+_STOPPED = ("aborted", "cancelled", "canceled", "interrupted", "stopped")
+BARE_STOPS = frozenset(
+    {"abort", "aborterror", "^c", "keyboardinterrupt", "cancellederror", "asyncio.cancellederror"}
+    | {"asyncio.exceptions.cancellederror", "sigint", "received sigint", "interrupt", "terminated by user"}
+    | set(_STOPPED)
+    | {
+        f"{subject} {verb}{stop}"
+        for subject in (
+            "request",
+            "the request",
+            "this request",
+            "your request",
+            "operation",
+            "the operation",
+            "this operation",
+            "task",
+            "a task",
+            "the task",
+            "generation",
+            "the generation",
+            "run",
+            "the run",
+            "turn",
+            "the turn",
+            "execution",
+            "the call",
+            "call",
+            "prompt",
+            "response",
+            "session",
+            "agent",
+            "stream",
+        )
+        for verb in ("", "was ", "has been ", "is ", "got ")
+        for stop in _STOPPED
+        if not (subject == "stream" and stop != "cancelled")
+    }
+)
+"""Whole texts that say no more than that somebody stopped it."""
+
 NOT_THE_PROVIDER = (
     *said(
         "tools",
@@ -119,6 +115,22 @@ NOT_THE_PROVIDER = (
         "^tool error",
         "^tool execution",
         "^tool timeout",
+        "^tool * returned",
+        "^tool call * returned",
+        "^tool call * timed out",
+        "^tool * threw",
+        "^tool * errored",
+        "^[tool",
+        "^tool * timed out",
+        "^the tool * failed",
+        "^the tool * returned",
+        "^the tool * timed out",
+        "^bash command",
+        "^shell command",
+        "^terminal command",
+        "^the command",
+        "^error: command",
+        "^subprocess",
         "^tool timed out",
         "^tool result",
         "^tool call * failed",

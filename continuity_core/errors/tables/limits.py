@@ -50,6 +50,7 @@ USAGE = (
         "day allocated quota exceeded",
     ),
     *said("Bedrock", "tokens per day, please wait"),
+    *said("Azure API Management", "call volume quota"),
     *said("Cloudflare Workers AI", "daily free allocation", "neurons"),
     *said(
         "many",
@@ -133,15 +134,6 @@ USAGE = (
         "free limit",
         "fair use",
         unless=("usage limits: https",),
-    ),
-    *said(
-        "many",
-        "quota exhausted",
-        "quota has been exhausted",
-        "quota is exhausted",
-        "exhausted your quota",
-        "quota used up",
-        unless=("per minute", "per second", "*perminute", "resource_exhausted"),
     ),
     *said(
         "many",
@@ -231,12 +223,25 @@ USAGE = (
 )
 """A window of hours or days, in words that decide whatever the wait."""
 
+VAGUE_WINDOW = said(
+    "many",
+    "quota exhausted",
+    "quota has been exhausted",
+    "quota is exhausted",
+    "exhausted your quota",
+    "quota used up",
+    unless=("per minute", "per second", "*perminute", "resource_exhausted"),
+)
+"""A quota that is gone: a window, unless a short wait is stated."""
+
 DAILY_BUCKET = (
     *said(
         "OpenAI, Groq, Cerebras",
         "(tpd)",
         "(rpd)",
         "(asd)",
+        "<tpd>",
+        "<rpd>",
         "tokens per day",
         "requests per day",
         "tokens-day",
@@ -244,6 +249,13 @@ DAILY_BUCKET = (
         "day (",
         "/day",
         "requests/day",
+        "/ day",
+        "per week",
+        "/week",
+        "/ week",
+        "per month",
+        "/month",
+        "/ month",
     ),
 )
 """A bucket of a day that may refill within minutes: the stated wait decides, and without one it is a window."""
@@ -366,6 +378,7 @@ THROTTLE = (
         "限流",
         "限频",
         "限速",
+        "流控",
         "请求超限",
         "频率超",
         "并发",

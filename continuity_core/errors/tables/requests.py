@@ -21,6 +21,7 @@ PARAMETER = (
         "unsupported_parameter",
         "unsupported value",
         "unknown parameter",
+        "maximum tokens you requested exceed",
         unless=("maximum context length",),
     ),
     *said(
@@ -84,6 +85,12 @@ HOPELESS = (
         "model not found",
         "unknown model",
         "no such model",
+        "has been deactivated",
+        "is deactivated",
+        "is_deactivated",
+        "no models loaded",
+        "no model loaded",
+        "no model is loaded",
     ),
 )
 """A request that cannot be served, in words so specific that no other can stand beside them by chance."""

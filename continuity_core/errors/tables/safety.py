@@ -84,6 +84,10 @@ SAFETY = (
     *said("OpenRouter", "input was flagged", "requires moderation"),
     *said(
         "many",
+        "can't help with that",
+        "cannot help with that",
+        "can't assist with that",
+        "cannot assist with that",
         "violates our policies",
         "violates our content",
         "violation of our",
