@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from continuity_core.testing.clocks import RecordedWait, ScaledClock, VirtualClock
     from continuity_core.testing.conformance import ConformanceHost, read_scenarios, run_scenarios
     from continuity_core.testing.fault_server import FaultServer, ThreadedFaultServer
+    from continuity_core.testing.plugin_checks import PluginCheckError, check_plugin
     from continuity_core.testing.scripted import (
         Played,
         PlayedRequest,
-        PluginCheckError,
         Resumed,
         ScriptedModel,
         ScriptOver,
-        check_plugin,
         play,
         play_async,
     )
@@ -50,14 +49,13 @@ _MODULES = {
     "clocks": ("RecordedWait", "ScaledClock", "VirtualClock"),
     "conformance": ("ConformanceHost", "read_scenarios", "run_scenarios"),
     "fault_server": ("FaultServer", "ThreadedFaultServer"),
+    "plugin_checks": ("PluginCheckError", "check_plugin"),
     "scripted": (
         "Played",
         "PlayedRequest",
-        "PluginCheckError",
         "Resumed",
         "ScriptOver",
         "ScriptedModel",
-        "check_plugin",
         "play",
         "play_async",
     ),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from continuity_core.engine.join import join
@@ -69,6 +70,7 @@ _FAILED_KINDS = (
 )
 
 
+@cache
 def texts() -> SearchStrategy[str]:
     """Texts as models and providers send them: short, empty, long, and hostile ones."""
     from hypothesis import strategies as st
@@ -77,11 +79,13 @@ def texts() -> SearchStrategy[str]:
     return st.one_of(st.text(any_character, max_size=20), st.sampled_from(_HOSTILE_TEXTS))
 
 
+@cache
 def reasons() -> SearchStrategy[str]:
     """Texts that say something, as decisions demand."""
     return texts().filter(lambda text: bool(text.strip()))
 
 
+@cache
 def references() -> SearchStrategy[EntryRef]:
     """References to a few entries, stable and positional."""
     from hypothesis import strategies as st
@@ -92,6 +96,7 @@ def references() -> SearchStrategy[EntryRef]:
     )
 
 
+@cache
 def failures() -> SearchStrategy[Failure]:
     """Failures of a model call, a tool or the host."""
     from hypothesis import strategies as st
@@ -110,6 +115,7 @@ def failures() -> SearchStrategy[Failure]:
     )
 
 
+@cache
 def guidance() -> SearchStrategy[Guidance]:
     """Statements on how long to wait."""
     from hypothesis import strategies as st
@@ -127,6 +133,7 @@ def guidance() -> SearchStrategy[Guidance]:
     )
 
 
+@cache
 def blocks() -> SearchStrategy[tuple[Block, ...]]:
     """What an answer is made of; each call has an id of its own."""
     from hypothesis import strategies as st
@@ -187,6 +194,7 @@ def causes(turn: Turn) -> SearchStrategy[Cause]:
     )
 
 
+@cache
 def host_facts() -> SearchStrategy[HostFacts]:
     """What a host may know; mostly that nothing special is the case."""
     from hypothesis import strategies as st
@@ -233,6 +241,7 @@ def decisions(entries: Sequence[EntryRef] = ()) -> SearchStrategy[Decision]:
     )
 
 
+@cache
 def json_values() -> SearchStrategy[Any]:
     """Plain JSON of a few values, as plugins remember it."""
     from hypothesis import strategies as st
@@ -266,6 +275,7 @@ def proposals(entries: Sequence[EntryRef] = ()) -> SearchStrategy[Proposal]:
     return bundles(entries).map(lambda several: join(several, NOW))
 
 
+@cache
 def run_views() -> SearchStrategy[RunView]:
     """A run as a plugin sees it."""
     from hypothesis import strategies as st
@@ -288,6 +298,7 @@ def run_views() -> SearchStrategy[RunView]:
     )
 
 
+@cache
 def turn_facts() -> SearchStrategy[TurnFacts]:
     """What is remembered of an earlier turn."""
     from hypothesis import strategies as st
@@ -308,6 +319,7 @@ def turn_facts() -> SearchStrategy[TurnFacts]:
     )
 
 
+@cache
 def boundaries() -> SearchStrategy[Boundary]:
     """A boundary with a turn, its cause, the host's facts and the run so far."""
     from hypothesis import strategies as st
@@ -328,6 +340,7 @@ def boundaries() -> SearchStrategy[Boundary]:
     return draw_boundary()
 
 
+@cache
 def histories() -> SearchStrategy[tuple[Entry, ...]]:
     """Entries of a history in which much may be broken.
 

@@ -25,7 +25,7 @@ from continuity_core import (
 def _factor(value: object) -> float:
     try:
         factor = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         factor = -1.0
     if isinstance(value, bool) or not 1 <= factor <= 64:
         raise ValueError(f"takes a number from 1 (off) to 64, not {value!r}")

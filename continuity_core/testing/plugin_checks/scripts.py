@@ -1,23 +1,27 @@
-"""Looking a plugin over: every kind of turn, and whatever it does wrong at one of them."""
+"""Every kind of turn, played to a plugin as a run, and whatever it does wrong in one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import anyio
 
 from continuity_core.hosts.reference import Tool
-from continuity_core.loading.plugin_set import plugin_name
 from continuity_core.model.events import Event, EventKind
-from continuity_core.model.masking import printable
 from continuity_core.testing.fault_server import ModelResponse
+from continuity_core.testing.plugin_checks.subject import Subject
 from continuity_core.testing.scripted.model import ScriptedTurn
 from continuity_core.testing.scripted.playing import play_async
 
+_WHOLE = "an answer"
+_NEVER_ENOUGH = 4
+"""Resumes after whole answers in one run that no plugin means."""
+
 _DONE = ModelResponse(text="done")
 _SCRIPTS: Mapping[str, tuple[ScriptedTurn, ...]] = {
-    "an answer": ({"text": "done"},),
+    _WHOLE: ({"text": "done"},),
     "text cut at the cap": ({"text": "half", "stop": "length"},),
     "reasoning cut at the cap": ({"reasoning": "half", "stop": "length"},),
     "a call cut at the cap": (
@@ -45,31 +49,22 @@ _MANY = 260
 """Enough answers that only a plugin without any bound comes to the end of the script."""
 
 
-class PluginCheckError(AssertionError):
-    """A plugin does not keep the contract; ``problems`` has one sentence for each way."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems))
-
-
-def check_plugin(plugin: object, *, settings: Mapping[str, Any] | None = None) -> None:
-    """Play every kind of turn to a plugin, among the installed ones, under ``settings``.
-
-    ``plugin`` is a class, an instance, or the name of an installed plugin. Raises :class:`PluginCheckError`
-    where a hook of it raises or returns what it must not, or where its decisions are refused at the first
-    turn of a run, and :class:`ConfigurationError` where it is not even registered.
-    """
-    events = anyio.run(_events_of, () if isinstance(plugin, str) else (plugin,), settings or {})
-    name = plugin if isinstance(plugin, str) else plugin_name(plugin)
+def script_problems(subject: Subject) -> Iterator[str]:
+    """Each mistake once, with the turns at which it shows."""
+    events = anyio.run(_events_of, subject.extra, subject.settings)
     found: dict[str, dict[str, None]] = {}
+    resumed: Counter[str] = Counter()
     for what, event in events:
         for problem in _problems(event):
-            if problem["plugin"] == name:
+            if problem["plugin"] == subject.name:
                 found.setdefault(_sentence(problem), {})[what] = None
-    if found:
-        raise PluginCheckError(
-            printable(f"{sentence} (at {', '.join(turns)})", 2000) for sentence, turns in found.items()
+        resumed[what] += _resumes_of(subject.name, event)
+    for sentence, turns in found.items():
+        yield f"{sentence} (at {', '.join(turns)})"
+    if resumed[_WHOLE] >= _NEVER_ENOUGH:
+        yield (
+            f"it asks for another turn after every whole answer ({resumed[_WHOLE]} times in one run): only a "
+            "budget ends such a run. Look at boundary.cause, and stop by boundary.run.resumes or memory"
         )
 
 
@@ -92,6 +87,14 @@ def _problems(event: Event) -> Iterable[Mapping[str, Any]]:
         yield from data["faults"]
         if data["turn"]["number"] == 1:
             yield from data["dropped"]
+
+
+def _resumes_of(plugin: str, event: Event) -> int:
+    """1 where the event is a boundary that this plugin resumed."""
+    data: Any = event.data
+    if event.kind is not EventKind.BOUNDARY or data["outcome"] != "scheduled":
+        return 0
+    return int(data["resume"]["plugin"] == plugin)
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:
