@@ -122,6 +122,12 @@ HOSTS = (
         ("langchain==1.5.0", "langchain-openai==1.7.0", "langchain-anthropic==1.7.0"),
     ),
     Host("openhands", "3.12", ("openhands",), ("openhands-sdk==1.58.0",), tools="test-tools"),
+    Host(
+        "openai-agents",
+        "3.12",
+        ("openai-agents", "openai-agents-provider"),
+        ("openai-agents==0.24.0",),
+    ),
 )
 each_host = nox.parametrize("python,host", [(h.python, h) for h in HOSTS], ids=[h.extra for h in HOSTS])
 

@@ -18,6 +18,7 @@ Remembered = Callable[[Any], HandedOut | None]
 
 _ROLES: dict[str, Role] = {"user": "user", "system": "system", "developer": "system"}
 _OUTPUT = "_output"
+_OTHERS = ("item_reference", "compaction", "mcp_approval_response")
 
 
 def projected(run: Run, given: Any, remembered: Remembered) -> Any:
@@ -58,63 +59,76 @@ class Group:
 def groups_of(listed: Sequence[Any], remembered: Remembered) -> list[Group]:
     """The items, each turn of the model as one group."""
     groups: list[Group] = []
-    turn = _OpenTurn()
+    turn = _OpenTurn(remembered)
     for item in listed:
-        if _is_of_model(item):
-            if turn.ends_before(item):
-                turn.close_into(groups, remembered)
-                turn = _OpenTurn()
-            turn.items.append(item)
-            continue
-        turn.close_into(groups, remembered)
-        turn = _OpenTurn()
-        groups.append(_single(item, len(groups)))
-    turn.close_into(groups, remembered)
+        kind = kind_of(item)
+        is_of_model = _is_of_model(item, kind)
+        if turn.items and (not is_of_model or turn.ends_before(kind)):
+            turn.close_into(groups)
+            turn = _OpenTurn(remembered)
+        if is_of_model:
+            turn.add(item, kind)
+        else:
+            groups.append(_single(item, kind, len(groups)))
+    turn.close_into(groups)
     return groups
 
 
-def _is_of_model(item: Any) -> bool:
-    kind = kind_of(item)
+def _is_of_model(item: Any, kind: str) -> bool:
     if kind == "message":
         return bool(field(item, "role") == "assistant")
-    return not (kind.endswith(_OUTPUT) or kind in ("item_reference", "compaction", "mcp_approval_response"))
+    return not (kind.endswith(_OUTPUT) or kind in _OTHERS)
 
 
 @attrs.define
 class _OpenTurn:
     """The items of one turn of the model so far: reasoning, then text, then calls."""
 
+    remembered: Remembered
     items: list[Any] = attrs.field(factory=list)
+    text: str = ""
+    calls: list[str] = attrs.field(factory=list)
+    known: HandedOut | None = None
+    has_message: bool = False
+    has_hosted: bool = False
+    """What the provider ran itself has no readable content, and is none the less content."""
 
-    def ends_before(self, item: Any) -> bool:
-        """Whether ``item`` begins another turn."""
-        kinds = {kind_of(earlier) for earlier in self.items}
-        if kind_of(item) == "reasoning":
-            return bool(kinds - {"reasoning"})
-        return kind_of(item) == "message" and bool(kinds & (CLIENT_CALLS | {"message"}))
+    def ends_before(self, kind: str) -> bool:
+        """Whether an item of this kind begins another turn."""
+        if kind == "reasoning":
+            return self.has_message or self.has_hosted or bool(self.calls)
+        return kind == "message" and (self.has_message or bool(self.calls))
 
-    def close_into(self, groups: list[Group], remembered: Remembered) -> None:
+    def add(self, item: Any, kind: str) -> None:
+        """Take in the next item."""
+        self.items.append(item)
+        if kind == "message":
+            self.has_message = True
+            self.text += text_of_message(item)
+            self.known = self.known or self.remembered(item)
+        elif kind in CLIENT_CALLS:
+            self.calls.append(text(field(item, "call_id")))
+        elif kind != "reasoning":
+            self.has_hosted = True
+
+    def close_into(self, groups: list[Group]) -> None:
         """Add the turn to ``groups``, where there is one."""
         if not self.items:
             return
-        told = "".join(text_of_message(item) for item in self.items)
-        calls = tuple(text(field(item, "call_id")) for item in self.items if kind_of(item) in CLIENT_CALLS)
-        # What the provider ran itself has no readable content, and is none the less content.
-        hosted = any(kind_of(item) not in CLIENT_CALLS | {"message", "reasoning"} for item in self.items)
-        broken = (remembered(item) for item in self.items if kind_of(item) == "message")
-        known = next((found for found in broken if found is not None), None)
+        known = self.known
         entry = Entry(
-            ref=EntryRef.positional(len(groups), told + "".join(calls)) if known is None else known.ref,
-            role="other" if hosted else "assistant",
-            text=told,
-            calls=calls,
+            ref=EntryRef.positional(len(groups), self.text + "".join(self.calls))
+            if known is None
+            else known.ref,
+            role="other" if self.has_hosted else "assistant",
+            text=self.text,
+            calls=tuple(self.calls),
             stop_reason=None if known is None else known.stop_reason,
         )
         groups.append(Group(entry, tuple(self.items)))
 
 
-def _single(item: Any, place: int) -> Group:
-    kind = kind_of(item)
+def _single(item: Any, kind: str, place: int) -> Group:
     told = text_of_message(item) if kind == "message" else text(field(item, "output"))
     call_id = text(field(item, "call_id"))
     answers = (call_id,) if call_id and kind.removesuffix(_OUTPUT) in CLIENT_CALLS else ()

@@ -69,9 +69,7 @@ def text_of_part(part: Any) -> str:
 
 
 def text_of_message(item: Any) -> str:
-    """The readable text of a message item; nothing of any other."""
-    if kind_of(item) != "message":
-        return ""
+    """The readable text of a message item."""
     content = field(item, "content")
     return content if isinstance(content, str) else "".join(text_of_part(part) for part in items(content))
 

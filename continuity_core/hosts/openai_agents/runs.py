@@ -193,12 +193,13 @@ class AgentRuns:
 
 
 def with_results(turn: Turn, items_of_input: Any) -> Turn:
-    """The turn with the results that its calls have among these input items."""
-    wanted = {call.id for call in turn.tool_calls} - {result.call_id for result in turn.results}
-    found = {
-        call_id
-        for item in items(items_of_input)
-        if text(field(item, "type")).endswith("_output") and (call_id := text(field(item, "call_id")))
-    }
-    results = tuple(ToolResult(call_id=call.id) for call in turn.tool_calls if call.id in wanted & found)
+    """The turn with the results that its calls have among these input items, which end in them."""
+    missing = {call.id for call in turn.tool_calls} - {result.call_id for result in turn.results}
+    found: set[str] = set()
+    for item in reversed(items(items_of_input)):
+        if missing <= found:
+            break
+        if text(field(item, "type")).endswith("_output"):
+            found.add(text(field(item, "call_id")))
+    results = tuple(ToolResult(call_id=call.id) for call in turn.tool_calls if call.id in missing & found)
     return attrs.evolve(turn, results=turn.results + results)

@@ -16,6 +16,14 @@ if os.environ.get("TEST_HOST") != "openai-agents":
     collect_ignore_glob = ["test_*.py"]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_traces() -> None:
+    """Nothing is sent anywhere."""
+    from agents import set_tracing_disabled
+
+    set_tracing_disabled(True)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """The framework runs on asyncio only."""
