@@ -23,7 +23,7 @@ from continuity_core.hosts.pydantic_ai.cautions import is_durable, warn_of_serve
 from continuity_core.hosts.pydantic_ai.entries import entries_of, projected, resuming_request
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
 from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
-from continuity_core.hosts.pydantic_ai.inbox import deliver_now, pending_input, watch
+from continuity_core.hosts.pydantic_ai.inbox import deliver_follow_ups, pending_input, watch
 from continuity_core.hosts.pydantic_ai.output import accepts_nothing
 from continuity_core.hosts.pydantic_ai.reading import failed_turn, is_of_the_model, results_in, turn_of
 from continuity_core.model.boundary import Mode
@@ -61,7 +61,8 @@ class RunDriver:
     _not_to_run: frozenset[str] = frozenset()
     """Calls that are never executed."""
     _end_run: str | None = None
-    _has_ended: bool = False
+    _is_over: bool = False
+    """What comes next is another real user request."""
     _adjust: Adjust | None = None
     _asked: Asked = Asked()
 
@@ -110,6 +111,7 @@ class RunDriver:
         with suppress(IncompleteRun):
             self.run.settled(self._outcome())
         self._report(ctx)
+        self._is_over = False
         self.run = self._start(ctx)
 
     def _outcome(self) -> RunOutcome | None:
@@ -154,7 +156,7 @@ class RunDriver:
         """Run one node of the graph; what is returned is the next one, or the end."""
         if self.run is None:
             return await handler(node)
-        if self._has_ended:
+        if self._is_over:
             self._start_next(ctx)
         before, self.in_node = self.in_node, True
         try:
@@ -166,7 +168,7 @@ class RunDriver:
                 result = await handler(node)
         finally:
             self.in_node = before
-        self._has_ended = isinstance(result, End)
+        self._is_over = self._is_over or isinstance(result, End)
         return result
 
     async def _request(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
@@ -197,12 +199,14 @@ class RunDriver:
             result = await run.before_settle(facts_of(ctx, self._asked))
         if result.resume:
             return await self._resume(ctx, turn, result)
-        goes_on = self.recovers and result.end_run is None and not run.aborted
-        if goes_on and pending_input(ctx) is not None:
-            # Raised now, the error would take what the user said meanwhile with it.
-            deliver_now(ctx)
-            return ModelRequestNode(resuming_request(left_out=True))
-        return None
+        said = pending_input(ctx)
+        if said is None or not self.recovers or result.end_run is not None or run.aborted:
+            return None
+        # Raised now, the error would take what the user said meanwhile with it.
+        if said == "follow_up":
+            deliver_follow_ups(ctx)
+            self._is_over = True
+        return ModelRequestNode(resuming_request(left_out=True))
 
     async def _request_aborted(self, ctx: RunContext[Any], cancelled: BaseException, known: int) -> None:
         """Tell of the turn that was cut off; nothing is waited for, so that a cancelled task can do it."""

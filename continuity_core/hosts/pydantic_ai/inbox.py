@@ -18,10 +18,13 @@ def pending_input(ctx: RunContext[Any]) -> InputKind | None:
     return "follow_up" if priorities else None
 
 
-def deliver_now(ctx: RunContext[Any]) -> None:
-    """Let everything that is pending go into the next request."""
+def deliver_follow_ups(ctx: RunContext[Any]) -> None:
+    """Let what was to follow the run go into the next request, as it does where a run ends well."""
     for message in list(ctx.pending_messages or ()):
-        ctx.set_enqueue_priority(message.enqueue_id, "asap")
+        if hasattr(ctx, "set_enqueue_priority"):
+            ctx.set_enqueue_priority(message.enqueue_id, "asap")
+        else:  # before 2.66
+            message.priority = "asap"
 
 
 def watch(ctx: RunContext[Any], arrived: Callable[[InputKind], None]) -> None:
