@@ -137,7 +137,8 @@ class Deliberation:
     def says_nothing(self) -> bool:
         """Whether the text has nothing but words that every failure has."""
         folded = self.evidence.folded
-        return folded.ascii_only and all(word in UNTELLING or word.isdecimal() for word in folded.words)
+        telling = any(word not in UNTELLING and word.isalpha() for word in folded.words)
+        return not telling and (folded.ascii_only or not any(character.isalpha() for character in folded.text))
 
     def retry_flag(self) -> Verdict | None:
         flag = self._told_to_retry()

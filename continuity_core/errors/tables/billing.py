@@ -80,6 +80,8 @@ BILLING = (
         "spend_limit",
         "spending_limit",
         "spendlimit",
+        "cost limit",
+        "cost_limit",
         "hard limit",
         "billing_hard_limit",
         "hard billing limit",

@@ -37,7 +37,7 @@ _REACHED = _words(
 )
 _RATES = _words(
     "minute minutes min second seconds rpm tpm qps rps rate throttled throttle hour hourly day daily week weekly month "
-    "monthly today quota plan subscription"
+    "monthly today quota plan subscription bucket"
 )
 _WRONG = _words(
     "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
@@ -90,7 +90,11 @@ COMBINATIONS: tuple[Combination, ...] = (
     Combination(
         "more tokens than fit",
         CauseKind.CONTEXT_OVERFLOW,
-        (_words("tokens token"), _words("requested provided given has"), _words("context window n_ctx")),
+        (
+            _words("tokens token"),
+            _words("requested requires needs provided given has"),
+            _words("context window n_ctx"),
+        ),
         _RATES | _words("output completion"),
     ),
     Combination(
@@ -140,7 +144,10 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
             _words("limit limits limited limiter exceeded exceeds throttled many maximum max"),
         ),
-        _words("recursion turn turns retries retry tool tools steps step iterations"),
+        _words(
+            "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
+            "pixels file files schema"
+        ),
     ),
     Combination(
         "no room",
@@ -243,7 +250,30 @@ COMBINATIONS: tuple[Combination, ...] = (
 )
 """Sources: what the tables of wordings say again and again, whoever says it."""
 
+_TOOLS = _words("tool tools agent agents function plugin hook file line test tests")
+
 LAST_WORDS: tuple[Combination, ...] = (
+    Combination(
+        "an answer that did not come",
+        CauseKind.TRANSIENT,
+        (
+            _words("no not never without none empty incomplete partial didn"),
+            _words("response responses reply chunk chunks bytes answer event events completion respond received"),
+        ),
+        _TOOLS | _words("usage"),
+    ),
+    Combination(
+        "what is not there",
+        CauseKind.PERMANENT,
+        (
+            _words("not isn aren cannot doesn don never"),
+            _words(
+                "found supported allowed provided enabled valid accepted configured exist exists permitted "
+                "recognized recognised installed eligible authorized authorised specified implemented"
+            ),
+        ),
+        _TOOLS,
+    ),
     Combination(
         "a refusal",
         CauseKind.PERMANENT,
@@ -251,9 +281,11 @@ LAST_WORDS: tuple[Combination, ...] = (
             _words(
                 "deactivated disabled purchase upgrade unsupported suspended banned revoked forbidden prohibited "
                 "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
-                "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe"
+                "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe must verify "
+                "verification terms outdated obsolete denied rejected refused invalid illegal malformed"
             ),
         ),
+        _TOOLS | _words("connection"),
     ),
     Combination(
         "a passing trouble",
@@ -264,6 +296,7 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "disruption intermittent timeout disconnected unreachable overload congested congestion"
             ),
         ),
+        _TOOLS,
     ),
 )
-"""Single words that lean one way; asked where nothing else tells."""
+"""Words that lean one way; asked where nothing else tells."""

@@ -133,7 +133,7 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
         "got",
     ),
     "retry": ("will", "auto", "automatically", "max", "maximum", "we'll", "i'll", "client", "agent", "then"),
-    "wait": ("max", "maximum", "lock", "io", "will", "not", "would"),
+    "wait": ("max", "maximum", "lock", "io", "will", "not", "would", "retry", "total", "elapsed", "backoff"),
     "until": ("valid", "good", "retried", "retry", "retries", "running", "cached", "deprecated", "supported"),
     "again": ("trying", "retrying"),
     "available": ("maximum",),

@@ -108,6 +108,8 @@ LENGTH = (
     *said(
         "Chinese and Japanese agents",
         "输出被截断",
+        "回复被截断",
+        "内容被截断",
         "达到最大输出",
         "输出长度达到",
         "出力が切り捨て",

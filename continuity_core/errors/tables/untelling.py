@@ -5,9 +5,9 @@ from __future__ import annotations
 UNTELLING = frozenset(
     (
         "a ai an and anthropicexception any api apicallerror apierror apistatuserror are as at axioserror b "
-        "bad badrequest badrequesterror bedrockexception body by call calling cause chat check client code "
-        "completion completions detail details empty err error errors exception failed failure false for "
-        "from geminiexception got has http https i if in information into invalid invalid_request_error "
+        "bad badrequest badrequesterror bedrockexception body by call calling capierror cause chat check client code "
+        "completion completions detail details empty err error errors exception execution failed failure false for "
+        "from geminiexception got has http https httpstatuserror httpx i if in information into invalid invalid_request_error "
         "invalidrequesterror is it json line litellm llm message messages model more msg no none null "
         "object occurred of on openai openaiexception or param please post provider ran reason received "
         "recoverable request response result retry retrying returned server status statuscode success text "
