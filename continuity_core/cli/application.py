@@ -33,6 +33,10 @@ COMMANDS = {
         "continuity_core.cli.explain_run:explain_run",
         "Say what every plugin said in a recorded run, and what became of it.",
     ),
+    "new-plugin": LazyCommand(
+        "continuity_core.cli.new_plugin:new_plugin",
+        "Write a plugin as a distribution of its own, with tests that pass.",
+    ),
     "serve": LazyCommand("continuity_core.cli.serve:serve", "Serve the chain to a host in another language."),
     "pi": LazyCommand("continuity_core.cli.pi:pi", "Recover the runs of the Pi coding agent."),
     "plugins": LazyCommand(

@@ -86,7 +86,13 @@ class Recorder:
         key = f"slow/{slow.plugin}/{slow.hook}"
         if key not in self._named:
             self._named.add(key)
-            LOG.warning("plugin %s took %.0f ms in %s", slow.plugin, slow.seconds * 1000, slow.hook)
+            LOG.warning(
+                "plugin %s took %.0f ms in %s, and the run waits for it; be rid of it with disable = [%r]",
+                slow.plugin,
+                slow.seconds * 1000,
+                slow.hook,
+                slow.plugin,
+            )
 
     @staticmethod
     def fault_details(fault: PluginFault) -> dict[str, JSONValue]:

@@ -16,6 +16,9 @@ from continuity_core.model.order import Order
 PLUGIN_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _BUDGET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
+OLDEST_SPEC_VERSION = (0, 1)
+"""The oldest hook specification whose plugins are still taken; what is in force is ``SPEC_VERSION``."""
+
 WINDOW_PLUGIN = "usage-limit-wait"
 """The only plugin whose budget is a window: a wait for a stated reset costs no resume."""
 
@@ -74,7 +77,6 @@ def read_declarations(plugin: object, name: str, refusals: list[Refusal]) -> Dec
 def _spec_version(version: object) -> Iterator[Refusal]:
     if version is _ABSENT or version == SPEC_VERSION:
         return
-    ours = ".".join(map(str, SPEC_VERSION))
     if (
         not isinstance(version, tuple)
         or len(version) != len(SPEC_VERSION)
@@ -83,14 +85,14 @@ def _spec_version(version: object) -> Iterator[Refusal]:
         yield Refusal(
             f"spec_version is {printable(repr(version), 100)}", f"Write it as a tuple, e.g. {SPEC_VERSION!r}."
         )
-        return
-    theirs = ".".join(map(str, version))
-    newer, mend = (
-        ("a newer", "Upgrade continuity-core.")
-        if version > SPEC_VERSION
-        else ("an older", "Upgrade the plugin.")
-    )
-    yield Refusal(f"it is written for {newer} hook specification ({theirs}; this is {ours})", mend)
+    elif not OLDEST_SPEC_VERSION <= version <= SPEC_VERSION:
+        theirs, ours = ".".join(map(str, version)), ".".join(map(str, SPEC_VERSION))
+        newer, mend = (
+            ("a newer", "Upgrade continuity-core.")
+            if version > SPEC_VERSION
+            else ("an older", "Upgrade the plugin.")
+        )
+        yield Refusal(f"it is written for {newer} hook specification ({theirs}; this is {ours})", mend)
 
 
 def _order(order: object, name: str) -> Iterator[Refusal]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from continuity_core.engine.plugins import RegisteredPlugin
+from continuity_core.loading.compatibility import deprecation_warning, deprecations_in
 from continuity_core.loading.configuration import Configuration
 from continuity_core.loading.discovery import Candidate, name_conflicts, why_off
 from continuity_core.loading.errors import ConfigurationError, OrderError, PluginError, Problem
@@ -103,13 +104,20 @@ class Loader:
             logger.debug("%s cannot be loaded", candidate, exc_info=error)
             return self._broken(candidate, str(error))
         self._registered.append(registered)
+        self._warnings.extend(
+            printable(deprecation_warning(str(candidate), deprecation), 1000)
+            for deprecation in deprecations_in(self._manager, plugin)
+        )
         return "on"
 
     def _may_not_inject(self, candidate: Candidate, plugin: object) -> bool:
         """Whether all that it is for is text for the model, and nobody allowed that."""
         try:
             injects = getattr(plugin, "injects", False)
-        except (Exception, SystemExit):  # Registration looks at every attribute and names the one that raises.
+        except (
+            Exception,
+            SystemExit,
+        ):  # Registration looks at every attribute and names the one that raises.
             return False
         return injects is True and candidate.name not in self._configuration.settings.allow_injection
 
