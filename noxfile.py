@@ -96,6 +96,10 @@ def docs(session: nox.Session) -> None:
     session.run("pytest", "tests/docs")
 
 
+HOSTS_COVERED = 85
+"""Percent of an adapter's branches; the rest is what only older versions of its framework take."""
+
+
 class Host(NamedTuple):
     """An agent framework that is played against."""
 
@@ -111,9 +115,14 @@ class Host(NamedTuple):
     """A host of Node: the folder with npm's lock file, and with that of the oldest version in ``oldest``."""
 
     @property
+    def module(self) -> str:
+        """The adapter in ``continuity_core/hosts``."""
+        return self.extra.replace("-", "_")
+
+    @property
     def tests(self) -> str:
         """Its own tests; they run only where ``TEST_HOST`` names its extra."""
-        return f"tests/hosts/{self.extra.replace('-', '_')}"
+        return f"tests/hosts/{self.module}"
 
 
 HOSTS = (
@@ -158,11 +167,16 @@ def play_against(session: nox.Session, host: Host, *requirements: str, npm: str 
     if host.npm is not None:
         install_npm(session, CHECKOUT / host.npm / npm)
     session.env["TEST_HOST"] = host.extra
-    session.run("pytest", host.tests, *session.posargs)
+    session.env["COVERAGE_FILE"] = str(Path(session.create_tmp()).resolve() / "coverage")
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", host.tests, *session.posargs)
     for driver in host.drivers:
         for mode in ((), ("--observe",)):
             play = ("conformance", "--host", driver, *mode, "tests/data/scenarios.json")
-            session.run("continuity", *play)
+            session.run("coverage", "run", "-m", "continuity_core.cli", *play)
+    session.run("coverage", "combine", "--quiet")
+    adapter = f"*/continuity_core/hosts/{host.module}/*"
+    session.run("coverage", "report", "--omit=", f"--include={adapter}", f"--fail-under={HOSTS_COVERED}")
 
 
 @nox.session
@@ -184,3 +198,33 @@ def hosts_oldest(session: nox.Session, host: Host) -> None:
 def hosts_next(session: nox.Session, host: Host) -> None:
     """The same against the newest pre-release."""
     play_against(session, host, "--pre", "--upgrade")
+
+
+@nox.session
+def plugin_kit(session: nox.Session) -> None:
+    """What authors of plugins and their users meet, with wheels that are really installed.
+
+    The example's wheel and a new plugin's are built and installed beside ours, with no checkout in reach.
+    """
+    session.install("build", "hatchling>=1.27")
+    environment = Path(session.virtualenv.location).resolve()
+    wheels = Path(session.create_tmp()).resolve() / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    for project in (".", "examples/third-party-plugin"):
+        build = ("python", "-m", "build", "--wheel", "--no-isolation", "--outdir", str(wheels), project)
+        session.run(*build, silent=True)
+    [ours] = wheels.glob("continuity_core-*.whl")
+    [example] = wheels.glob("continuity_loop_guard-*.whl")
+    session.install(f"continuity-core[cli,testing] @ {ours.as_uri()}", str(example))
+
+    with TemporaryDirectory() as away:
+        shutil.copy(CHECKOUT / "tests" / "packaging" / "check_plugin_kit.py", away)
+        shutil.copytree(CHECKOUT / "examples" / "third-party-plugin" / "tests", Path(away, "tests"))
+        with session.chdir(away):
+            where = "import continuity_core; print(continuity_core.__file__)"
+            imported = str(session.run("python", "-P", "-c", where, silent=True)).strip()
+            if not Path(imported).is_relative_to(environment):
+                session.error(f"the tests would run on {imported}, not on the installed wheel")
+            pytest = ("python", "-P", "-m", "pytest", "-q", "--import-mode=importlib", "-W", "error")
+            session.run(*pytest, "tests")
+            session.run(*pytest, "check_plugin_kit.py")
