@@ -62,13 +62,19 @@ function whole(value) {
 /** Words by which a provider ends an answer that is none the worse for it: they are no error's code. */
 const HARMLESS = new Set(["stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "completed"]);
 
+/** What some of Pi's adapters put before the provider's own words: the provider's name, and the HTTP status. */
+const PREFIX = /^[\w .-]{1,80} API error \((\d{3})\): (?=\S)/;
+
 function failureOf(message, response) {
   if (message.stopReason !== "error") return null;
-  const word = message.rawStopReason;
+  const text = message.errorMessage ?? "";
+  const prefix = PREFIX.exec(text);
+  // Some name the provider's status before its reason: incomplete.content_filter.
+  const word = message.rawStopReason?.split(".").at(-1);
   return {
-    message: message.errorMessage ?? "",
+    message: prefix ? text.slice(prefix[0].length) : text,
     code: word && !HARMLESS.has(word) ? word : null,
-    status: response?.status ?? null,
+    status: response?.status ?? (prefix ? Number(prefix[1]) : null),
     headers: response?.headers ?? {},
   };
 }

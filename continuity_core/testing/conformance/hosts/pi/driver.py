@@ -29,7 +29,11 @@ CANNOT = {
 }
 """What Pi cannot do, and the evidence."""
 
-_APIS = {"chat": "openai-completions", "anthropic": "anthropic-messages"}
+_APIS = {
+    "chat": "openai-completions",
+    "responses": "openai-responses",
+    "anthropic": "anthropic-messages",
+}
 _IDLE_MS = 60_000
 """Longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
 _STOPS = {"stop": "stop", "length": "length", "toolUse": "tool_use", "error": "error", "aborted": "aborted"}
@@ -45,7 +49,7 @@ class PiHost:
     """
 
     name = "pi"
-    dialects = ("chat", "anthropic")
+    dialects = ("chat", "responses", "anthropic")
 
     def __init__(self) -> None:
         try:
