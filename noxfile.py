@@ -133,6 +133,7 @@ HOSTS = (
         ("langchain==1.5.0", "langchain-openai==1.7.0", "langchain-anthropic==1.7.0"),
         tools="test-tools",
     ),
+    Host("pydantic-ai", "3.12", ("pydantic-ai",), ("pydantic-ai-slim==2.64.0",)),
     Host("openhands", "3.12", ("openhands",), ("openhands-sdk==1.58.0",), tools="test-tools"),
     Host(
         "openai-agents",

@@ -32,7 +32,8 @@ class ContinuityCapability(AbstractCapability[Any]):
     ``[tool.continuity]``) and ``plugins`` besides those found. ``run_stream`` says what becomes of
     ``agent.run_stream()``: it is refused with an error, or goes without recovery of the response that it
     hands out. ``empty_is_answer`` says whether an empty response is a proper answer; ``None``: where the
-    agent's output type allows none.
+    agent's output type allows none. ``ending_tools`` are tools after which another capability ends the run on
+    purpose; output tools need not be named.
 
     Raises ``ConfigurationError`` where the configuration is not valid.
     """
@@ -47,6 +48,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         continuity: Continuity | None = None,
         run_stream: Literal["refuse", "unprotected"] = "refuse",
         empty_is_answer: bool | None = None,
+        ending_tools: Iterable[str] = (),
         id: str | None = "continuity",
     ) -> None:
         plugins = tuple(plugins)
@@ -58,6 +60,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         """Holds the plugins and the settings, and switches them on and off."""
         self.run_stream = run_stream
         self.empty_is_answer = empty_is_answer
+        self.ending_tools = frozenset(ending_tools)
         self.id = id
         self.description = None
         self.defer_loading = False
@@ -94,7 +97,10 @@ class ContinuityCapability(AbstractCapability[Any]):
         """A copy with the state of one agent run."""
         bound = copy.copy(self)
         bound._driver = RunDriver(
-            continuity=self.continuity, on_report=self._keep, empty_is_answer=self.empty_is_answer
+            continuity=self.continuity,
+            on_report=self._keep,
+            empty_is_answer=self.empty_is_answer,
+            ending_tools=self.ending_tools,
         )
         return bound
 

@@ -20,7 +20,7 @@ from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run
 from continuity_core.hosts.pydantic_ai.cautions import is_durable, warn_of_server_held_history
-from continuity_core.hosts.pydantic_ai.entries import entries_of, projected, resuming_request
+from continuity_core.hosts.pydantic_ai.entries import EntryReader, projected, resuming_request
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
 from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
 from continuity_core.hosts.pydantic_ai.inbox import deliver_follow_ups, pending_input, watch
@@ -50,6 +50,8 @@ class RunDriver:
     """Called with the agent run's id and each report."""
     empty_is_answer: bool | None = None
     """Whether an empty response is a proper answer; ``None``: where the agent's output type allows none."""
+    ending_tools: frozenset[str] = frozenset()
+    """Tools after which another capability ends the run on purpose."""
     run: Run | None = None
     in_node: bool = False
     """Whether a node is being run with all its hooks; ``run_stream`` and hand-driven streams do not."""
@@ -65,6 +67,7 @@ class RunDriver:
     """What comes next is another real user request."""
     _adjust: Adjust | None = None
     _asked: Asked = Asked()
+    _entries: EntryReader = attrs.field(factory=EntryReader)
 
     @property
     def recovers(self) -> bool:
@@ -144,7 +147,7 @@ class RunDriver:
             warn_of_server_held_history(request.model_settings or {})
         if self.empty_is_answer is None:
             self.empty_is_answer = accepts_nothing(ctx.agent)
-        shown = entries_of(request.messages)
+        shown = self._entries.read(request.messages)
         result = self.run.project([entry for entry, _ in shown])
         if result.changed:
             request.messages = projected(request.messages, shown, result)
@@ -285,7 +288,11 @@ class RunDriver:
         turn = self.run.last_turn
         if turn is None or self.run.aborted:
             return end
-        on_purpose = is_the_frameworks_own(node, end) or self._is_answer(turn)
+        on_purpose = (
+            is_the_frameworks_own(node, end)
+            or self._is_answer(turn)
+            or any(call.name in self.ending_tools for call in turn.tool_calls)
+        )
         result = await self.run.before_settle(facts_of(ctx, self._asked, ended_on_purpose=on_purpose))
         return await self._resume(ctx, turn, result) if result.resume else end
 

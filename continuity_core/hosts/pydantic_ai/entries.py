@@ -7,7 +7,6 @@ it came and what it answers, so that the name stays when a history is saved and 
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -73,22 +72,51 @@ def part_ref(part: Any) -> EntryRef:
 
 def entries_of(messages: Sequence[ModelMessage]) -> list[Shown]:
     """The entries with their places."""
-    seen: Counter[EntryRef] = Counter()
-    shown: list[Shown] = []
-    for index, message in enumerate(messages):
+    return EntryReader().read(messages)
+
+
+@attrs.define
+class EntryReader:
+    """Reads a history that grows: messages that it knows at their place are not read again."""
+
+    _known: dict[int, tuple[ModelMessage, Any, list[Shown]]] = attrs.field(factory=dict)
+    """By place: the message, its parts, and what was read."""
+
+    def read(self, messages: Sequence[ModelMessage]) -> list[Shown]:
+        """The entries with their places."""
+        seen: set[EntryRef] = set()
+        shown: list[Shown] = []
+        for index, message in enumerate(messages):
+            for entry, place in self._read_one(index, message, messages):
+                if entry.ref in seen:
+                    entry = _renamed(entry, seen)
+                seen.add(entry.ref)
+                shown.append((entry, place))
+        return shown
+
+    def _read_one(
+        self, index: int, message: ModelMessage, messages: Sequence[ModelMessage]
+    ) -> Sequence[Shown]:
+        known = self._known.get(index)
+        if known is not None and known[0] is message and known[1] is message.parts:
+            return known[2]
         if isinstance(message, ModelResponse):
             left_out = _is_left_out_by(messages, index)
-            shown.append((_response_entry(message, left_out=left_out), Place(index)))
+            read = [(_response_entry(message, left_out=left_out), Place(index))]
         else:
-            shown += [(_part_entry(part), Place(index, number)) for number, part in enumerate(message.parts)]
-    return [(_distinct(entry, seen), place) for entry, place in shown]
+            read = [(_part_entry(part), Place(index, number)) for number, part in enumerate(message.parts)]
+        if index + 1 < len(messages):
+            # What follows a response says whether it was left out.
+            self._known[index] = (message, message.parts, read)
+        return read
 
 
-def _distinct(entry: Entry, seen: Counter[EntryRef]) -> Entry:
-    """Two entries of one name are told apart by their order."""
-    seen[entry.ref] += 1
-    count = seen[entry.ref]
-    return entry if count == 1 else attrs.evolve(entry, ref=EntryRef(f"{entry.ref.key}#{count}"))
+def _renamed(entry: Entry, seen: set[EntryRef]) -> Entry:
+    """Entries of one name are told apart by their order."""
+    number = 2
+    while (ref := EntryRef(f"{entry.ref.key}#{number}")) in seen:
+        number += 1
+    return attrs.evolve(entry, ref=ref)
 
 
 def _response_entry(response: ModelResponse, *, left_out: bool) -> Entry:

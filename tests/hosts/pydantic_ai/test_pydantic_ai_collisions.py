@@ -297,10 +297,14 @@ async def test_an_end_that_another_capability_made_after_a_tool_is_gone_on_from(
                 return End(FinalResult(""))
             return result
 
-    for disabled, requests, output in (([], 2, "done"), (["tool-tail"], 1, "")):
+    for disabled, ending, requests, output in (
+        ([], [], 2, "done"),
+        (["tool-tail"], [], 1, ""),
+        ([], ["step"], 1, ""),
+    ):
         server.play([{"tool_calls": [{"name": "step"}]}, DONE])
-        continuity = load({"disable": disabled})
-        agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity), Stop()])
+        capability = ContinuityCapability(continuity=load({"disable": disabled}), ending_tools=ending)
+        agent = Agent(model, capabilities=[capability, Stop()])
 
         @agent.tool_plain
         def step() -> str:

@@ -1,0 +1,76 @@
+"""The page, the example and the benchmark say what is there."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai.models.test import TestModel
+
+from continuity_core.testing.conformance.features import Feature
+from continuity_core.testing.conformance.host import Mode
+from continuity_core.testing.conformance.hosts.pydantic_ai_driver import PydanticAIHost
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PAGE = (CHECKOUT / "docs" / "hosts" / "pydantic_ai.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def loop() -> Iterator[None]:
+    """``run_sync`` makes an event loop where there is none, and does not close it."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+def told(host: PydanticAIHost, feature: Feature, dialect: str) -> str:
+    """What the driver declares for both ways of asking, which never differ."""
+    streamed, whole = (host.cannot(feature, Mode(dialect=dialect, stream=stream)) for stream in (True, False))
+    assert streamed == whole
+    return "yes" if streamed is None else f"no: {streamed}"
+
+
+def test_the_table_of_the_page_is_what_the_driver_declares() -> None:
+    host = PydanticAIHost()
+    rows = [
+        f"| {feature.value} | {' | '.join(told(host, feature, dialect) for dialect in host.dialects)} |"
+        for feature in Feature
+    ]
+    head = f"| feature | {' | '.join(host.dialects)} |"
+    assert PAGE.endswith("\n".join([head, "|---|---|---|---|", *rows, ""]))
+
+
+@pytest.mark.usefixtures("loop")
+def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"model": TestModel()}
+    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "pydantic_ai.md", "exec"), names)
+    assert len(blocks) == 2
+    assert "completed" in capsys.readouterr().out
+
+
+def test_the_example_is_cut_broken_and_limited_and_finishes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(CHECKOUT / "examples" / "pydantic_ai_agent.py"), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert "the tool runs for day 12" in shown
+    assert "day 1\n" not in shown
+    assert "High water is [taken back: the provider or the connection failed]" in shown
+    assert "\nHigh water is at 05:41 on the 12th.\n" in shown
+    assert "5 turns, 3 resumes, 25 s held" in shown
+
+
+def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["host_pydantic_ai.py", "--rounds", "1"])
+    runpy.run_path(str(CHECKOUT / "benchmarks" / "host_pydantic_ai.py"), run_name="__main__")
+    assert re.search(r"continuity costs \d+\.\d\d times", capsys.readouterr().out)
