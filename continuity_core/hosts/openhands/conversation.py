@@ -60,6 +60,7 @@ class ContinuityConversation:
         own["_ending_tools"] = None if ending_tools is None else frozenset(ending_tools)
         own["_endings"] = StreamEndings()
         own["_senders"] = Senders()
+        own["_memory"] = Memory.of(conversation.state)
         own["_driver"] = None
         own["_report"] = None
 
@@ -71,6 +72,7 @@ class ContinuityConversation:
     _ending_tools: frozenset[str] | None
     _endings: StreamEndings
     _senders: Senders
+    _memory: Memory
     _driver: RunDriver | None
     _report: Report | None
 
@@ -156,8 +158,7 @@ class ContinuityConversation:
         """Start continuity's run, look at each step of the agent, and settle."""
         conversation = self.conversation
         session = str(conversation.id)
-        memory = Memory.of(conversation.state)
-        saved = None
+        memory, saved = self._memory, None
         if self.continuity.mode is Mode.ON:
             saved = memory.run_state(session, self.continuity.clock.now())
         driver = RunDriver(

@@ -161,7 +161,8 @@ class RunDriver:
 
     def _do(self, step: Step, error: Exception | None, result: BoundaryResult) -> None:
         """Do what was decided. A failed step is made good where the loop is to go on after it."""
-        if result.outcome not in (Outcome.NONE, Outcome.OBSERVED) and self.recovers:
+        decided = result.outcome not in (Outcome.NONE, Outcome.OBSERVED)
+        if self.recovers and (decided or self.memory.is_changed):
             self.memory.save(self.run.state)
         if self._status is ConversationExecutionStatus.PAUSED and not self.run.aborted and self.recovers:
             if result.resume:

@@ -29,6 +29,8 @@ class Memory:
     state: Any
     stops: dict[str, StopReason] = attrs.field(factory=dict)
     """How turns ended that did not end well and are in the log, by the id of their first event."""
+    is_changed: bool = False
+    """There is a stop that was not saved yet."""
 
     @classmethod
     def of(cls, state: Any) -> Memory:
@@ -43,6 +45,7 @@ class Memory:
     def note_stop(self, event_id: str, reason: StopReason) -> None:
         """A turn in the log did not end well."""
         self.stops[event_id] = reason
+        self.is_changed = True
         for oldest in list(self.stops)[: max(0, len(self.stops) - KEPT_STOPS)]:
             del self.stops[oldest]
 
@@ -68,6 +71,7 @@ class Memory:
 
     def save(self, run: RunState) -> None:
         """Remember the run, for the user request that came last."""
+        self.is_changed = False
         self.state.agent_state = {
             **self.state.agent_state,
             KEY: {

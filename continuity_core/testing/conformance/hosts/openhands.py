@@ -105,7 +105,7 @@ class OpenHandsSession:
     def __init__(self, play: Play, folder: str) -> None:
         self._continuity = play.continuity
         self._llm = _llm(play)
-        tools = [_offered(tool) for tool in play.tools]
+        tools = [tool_of(tool) for tool in play.tools]
         self._conversation: Any = Conversation(
             agent=Agent(llm=self._llm, tools=tools),
             workspace=folder,
@@ -223,7 +223,8 @@ _NUMBERS = itertools.count()
 _DEFINED: set[str] = set()
 
 
-def _offered(tool: PlayedTool) -> Tool:
+def tool_of(tool: PlayedTool) -> Tool:
+    """What an agent is given so that it has the tool of a scenario."""
     if tool.name not in _DEFINED:
         kind = type(f"Played_{tool.name}", (_PlayedDefinition,), {"name": tool.name, "__module__": __name__})
         register_tool(tool.name, kind)
