@@ -39,6 +39,7 @@ class Loader:
     ) -> None:
         self._configuration = configuration
         self._candidates = candidates
+        self._handed_over = {candidate.name for candidate in candidates if candidate.given == "code"}
         self._manager = new_manager()
         self._registered: list[RegisteredPlugin] = []
         self._states: dict[Candidate, str] = {}
@@ -83,6 +84,8 @@ class Loader:
         """Load one candidate, and say what became of it."""
         if key := why_off(candidate, self._configuration.selection):
             return f"off by {self._configuration.provenance[key]}"
+        if candidate.third_party and candidate.name in self._handed_over:
+            return "off by code, which hands over a plugin of this name"
         try:
             if candidate in conflicts:
                 raise BrokenPluginError(conflicts[candidate])
