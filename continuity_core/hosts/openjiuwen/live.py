@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -139,7 +140,7 @@ class Live:
         return HostFacts(
             pending_input="steer" if ctx.has_pending_steering() else None,
             continuation_requested=requested,
-            aborted=self.run.aborted,
+            aborted=self.run.aborted or _is_being_cancelled(),
             output_limit=_output_limit(self.agent),
             retry_follows=retry_follows,
             ending_tools=self.ending_tools or frozenset(),
@@ -154,7 +155,7 @@ class Live:
 
 
 @contextmanager
-def _listening(queue: Any, tell: Callable[[], None]) -> Any:
+def _listening(queue: Any, tell: Callable[[], None]) -> Iterator[None]:
     """Hear of what is put into the queue, before it is."""
     if queue is None:
         yield
@@ -170,6 +171,12 @@ def _listening(queue: Any, tell: Callable[[], None]) -> Any:
         yield
     finally:
         del queue.put_nowait
+
+
+def _is_being_cancelled() -> bool:
+    """Whether this task was cancelled, though the framework's client may have lost it on the way."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _output_limit(agent: Any) -> int | None:

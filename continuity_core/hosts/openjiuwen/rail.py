@@ -161,9 +161,7 @@ class ContinuityRail(AgentRail):
         facts = live.facts(ctx, requested=requested, on_purpose=on_purpose)
         result = await live.turn_ended(ctx, turn, facts)
         if not result.resume and result.end_run is None and not (requested or ctx.has_pending_steering()):
-            result = await live.run.before_settle(
-                live.facts(ctx, requested=requested, on_purpose=on_purpose)
-            )
+            result = await live.run.before_settle(live.facts(ctx, requested=requested, on_purpose=on_purpose))
         if result.resume:
             live.is_extra = True
             if self._is_last_iteration(ctx, live):
@@ -217,12 +215,12 @@ class ContinuityRail(AgentRail):
         if live is None or live.is_again:
             return
         _CURRENT.set(live.parent)
-        error = ctx.exception
+        error = ctx.exception if ctx.inputs.result is None else None
         try:
-            if error is None and ctx.inputs.result is None:
-                live.run.abort()
-            elif error is None:
+            if ctx.inputs.result is not None:
                 await self._go_on(ctx, live)
+            elif error is None:
+                live.run.abort()
             error = error or live.error
         except Exception as raised:
             error = raised

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from openjiuwen.core.common.exception.errors import BaseError
 from openjiuwen.core.foundation.llm import ToolMessage
 
 from continuity_core.hosts.openjiuwen.projecting import ref_of, text_of
@@ -51,9 +52,17 @@ def failed_turn(error: BaseException, partial: Any, *, requests: int = 1) -> Tur
         stop_reason=StopReason.ERROR,
         blocks=() if partial is None else blocks_of(partial),
         usage=Usage() if partial is None else usage_of(partial),
-        failure=Failure.from_exception(error),
+        failure=Failure.from_exception(_as_raised(error)),
         requests=requests,
     )
+
+
+def _as_raised(error: BaseException) -> BaseException:
+    """What the provider's SDK raised: the framework's own words around it speak of every error alike."""
+    cause = error.__cause__
+    if isinstance(error, BaseError) and cause is not None and str(cause).strip():
+        return cause
+    return error
 
 
 def blocks_of(message: Any) -> tuple[Block, ...]:

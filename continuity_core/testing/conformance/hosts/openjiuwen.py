@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -34,6 +35,10 @@ _DEFAULT_IDLE_TIMEOUT = 60.0
 _MANY = 100
 """Iterations; more than any scenario takes."""
 _NUMBERS = itertools.count()
+_MARK = "[STEERING] "
+"""What the agent writes before the user's words where they steer a run."""
+_SECONDS = re.compile(r"elapsed=[0-9.]+s")
+"""Measured times in the texts of errors are others each time."""
 _ONE_INPUT = (
     "a ReAct agent takes input while it runs by its steering queue alone: there is no queue for after the run"
 )
@@ -142,6 +147,7 @@ class OpenJiuwenSession:
         )
         await self._agent.register_rail(retries)
         await self._agent.register_rail(self._observer)
+        self._agent.context_engine.register_window_mutator(_without_mark)
         if self._continuity is not None:
             ending = [tool.name for tool in self._play.tools if tool.ends_run == "on_purpose"]
             await self._agent.register_rail(
@@ -160,7 +166,7 @@ class OpenJiuwenSession:
         except IncompleteRun as error:
             return HostResult(stop="error", error=str(error))
         except Exception as error:
-            return HostResult(stop="error", error=" ".join(str(error).split()))
+            return HostResult(stop="error", error=_SECONDS.sub("elapsed=…", " ".join(str(error).split())))
         if result.get("result_type") == "error":
             return HostResult(stop="error", error=str(result.get("output")))
         return HostResult(text=str(result.get("output") or ""), stop=self._observer.stop)
@@ -216,6 +222,17 @@ def _config(play: Play) -> ReActAgentConfig:
         ),
         model_config_obj=ModelRequestConfig(model="scripted", max_tokens=play.output_limit),
     )
+
+
+async def _without_mark(context: Any, window: Any) -> Any:
+    """A scenario compares the user's own words."""
+    window.context_messages = [
+        message.model_copy(update={"content": message.content.removeprefix(_MARK)})
+        if message.role == "user" and isinstance(message.content, str)
+        else message
+        for message in window.context_messages
+    ]
+    return window
 
 
 def _asynchronous(tool: PlayedTool) -> Any:
