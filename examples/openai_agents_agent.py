@@ -9,6 +9,7 @@ import asyncio
 from typing import Any
 
 from agents import Agent, ModelSettings, MultiProvider, RunConfig, Runner, function_tool
+from openai import AsyncOpenAI
 
 from continuity_core import Continuity
 from continuity_core.hosts.openai_agents import ContinuityProvider
@@ -50,12 +51,12 @@ async def main() -> None:
     agent = Agent(
         name="Tides", model="any", tools=[high_water], model_settings=ModelSettings(include_usage=True)
     )
-    async with FaultServer(SCRIPT) as server:
-        own = MultiProvider(
-            openai_base_url=server.base_url, openai_api_key="unused", openai_use_responses=False
-        )
+    async with (
+        FaultServer(SCRIPT) as server,
+        AsyncOpenAI(base_url=server.base_url, api_key="unused") as client,
+    ):
         provider = ContinuityProvider(
-            own,
+            MultiProvider(openai_client=client, openai_use_responses=False),
             continuity=Continuity.load(clock=ScaledClock(100)),
             on_report=lambda report: print(f"\n{report}"),
         )
@@ -64,7 +65,6 @@ async def main() -> None:
         async for event in result.stream_events():
             show(event)
         print(f"{result.context_wrapper.usage.requests} requests")
-        await provider.aclose()
 
 
 if __name__ == "__main__":

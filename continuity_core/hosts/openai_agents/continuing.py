@@ -13,8 +13,6 @@ from agents.run import DEFAULT_MAX_TURNS
 from continuity_core.hosts.openai_agents.runs import AgentRun, with_results
 from continuity_core.model.host_facts import HostFacts
 
-_NOTHING_SAID = (None, "", "None")
-"""Final outputs of a ``tool_use_behavior`` function that gave none; the runner makes text of ``None``."""
 _ON_SERVER = ("conversation_id", "previous_response_id", "auto_previous_response_id")
 
 
@@ -71,7 +69,11 @@ def is_on_purpose(result: RunResultBase) -> bool:
     if result.interruptions:
         return True
     behaviour = result.last_agent.tool_use_behavior
-    return not callable(behaviour) or result.final_output not in _NOTHING_SAID
+    if not callable(behaviour):
+        return True
+    output = result.final_output
+    # The runner makes text of the output of a function that gave none.
+    return not (output is None or (isinstance(output, str) and output in ("", "None")))
 
 
 def _ending_tools(result: RunResultBase) -> frozenset[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import attrs
-from agents import MaxTurnsExceeded, ModelResponse, Usage
+from agents import AgentsException, MaxTurnsExceeded, ModelResponse, Usage
 
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.settings import Incomplete
@@ -57,7 +57,9 @@ class ModelTurn:
     # ---------------------------------------------------------------- before each attempt
 
     async def begin(self) -> None:
-        """The tools of the turn before have run. Raises where a plugin ends the run here."""
+        """The tools of the turn before have run. Raises where the run was ended meanwhile, or ends here."""
+        if self.agent_run.run.is_over:
+            raise AgentsException("the run was aborted: nothing more is requested")
         answered = partial(with_results, items_of_input=self.request.input)
         why = await self.agent_run.tools_ended(answered, self._facts(self.request))
         if why is not None:
@@ -92,6 +94,10 @@ class ModelTurn:
             return True
         said = result.proposal.resume
         self.agent_run.adjust = result.adjust
+        self.agent_run.runs.dropped(turn)
+        if turn.entry is not None:
+            # It never gets into the history: the edit that leaves it out need not be kept.
+            self.agent_run.run.entry_restored(turn.entry)
         self.dropped.append(usage_of_dropped(turn))
         self.resumed = TurnResumed(
             reason="" if said is None else said.decision.reason, resumes=self.agent_run.run.state.resumes

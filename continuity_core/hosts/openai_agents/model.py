@@ -159,6 +159,8 @@ class ContinuityModel(Model):
         """Whether nothing can be recovered here."""
         if self.continuity.mode is Mode.ON:
             self._runs.warnings.look_at(request)
+        elif self._runs.is_over(get_model_run_owner()):
+            return True
         return request.is_held_by_server or request.is_unsafe_to_repeat
 
     def _agent_run(self) -> tuple[AgentRun, bool]:

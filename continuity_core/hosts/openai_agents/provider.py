@@ -13,6 +13,7 @@ from continuity_core.continuity import Continuity
 from continuity_core.hosts.openai_agents.model import ContinuityModel
 from continuity_core.hosts.openai_agents.runs import AgentRuns
 from continuity_core.model.report import Report
+from continuity_core.model.turn import Turn
 
 
 class ContinuityProvider(ModelProvider):
@@ -20,7 +21,8 @@ class ContinuityProvider(ModelProvider):
 
     Without ``provider`` it is the framework's default one. ``continuity`` is a :class:`Continuity` to share;
     without it one is loaded, with ``settings`` and ``plugins`` as by :meth:`Continuity.load`. ``on_report``
-    is called with the report of every run that ends. An agent whose ``model`` is a ``Model`` and not a name
+    is called with the report of every run that ends, ``on_dropped`` with every turn that is left out, since
+    the framework never sees it. An agent whose ``model`` is a ``Model`` and not a name
     is asked past any provider: wrap that model in :class:`ContinuityModel`.
     """
 
@@ -32,14 +34,16 @@ class ContinuityProvider(ModelProvider):
         settings: Mapping[str, Any] | None = None,
         plugins: Iterable[object] = (),
         on_report: Callable[[Report], Any] | None = None,
+        on_dropped: Callable[[Turn], Any] | None = None,
     ) -> None:
         self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
         """Plugins and settings in force, with the switches."""
         self.wrapped: ModelProvider = provider or MultiProvider()
         """The framework's own provider."""
         self._models: WeakValueDictionary[int, ContinuityModel] = WeakValueDictionary()
-        if on_report is not None:
-            AgentRuns.of(self.continuity).listeners.append(on_report)
+        runs = AgentRuns.of(self.continuity)
+        runs.listeners += [] if on_report is None else [on_report]
+        runs.drop_listeners += [] if on_dropped is None else [on_dropped]
 
     def __getattr__(self, name: str) -> Any:
         if name == "wrapped":

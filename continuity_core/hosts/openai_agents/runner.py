@@ -14,8 +14,10 @@ from continuity_core.continuity import Continuity
 from continuity_core.hosts.openai_agents.continuing import Course, add_usage
 from continuity_core.hosts.openai_agents.provider import ContinuityProvider
 from continuity_core.hosts.openai_agents.runs import AgentRun, AgentRuns
+from continuity_core.model.boundary import Mode
 from continuity_core.model.host_facts import InputKind
 from continuity_core.model.report import Report
+from continuity_core.model.turn import Turn
 
 
 class ContinuityRunner:
@@ -33,9 +35,14 @@ class ContinuityRunner:
         settings: Mapping[str, Any] | None = None,
         plugins: Iterable[object] = (),
         on_report: Callable[[Report], Any] | None = None,
+        on_dropped: Callable[[Turn], Any] | None = None,
     ) -> None:
         self.provider = ContinuityProvider(
-            continuity=continuity, settings=settings, plugins=plugins, on_report=on_report
+            continuity=continuity,
+            settings=settings,
+            plugins=plugins,
+            on_report=on_report,
+            on_dropped=on_dropped,
         )
         """The provider that is used where the ``run_config`` names none."""
         self.continuity = self.provider.continuity
@@ -103,8 +110,9 @@ class ContinuityRunner:
     # ---------------------------------------------------------------- inside
 
     def _course(self, deadline: datetime | None, options: dict[str, Any]) -> Course:
-        session = getattr(options.get("session"), "session_id", None)
-        agent_run = self._runs.carried(session if isinstance(session, str) else None, deadline)
+        name = getattr(options.get("session"), "session_id", None)
+        named = self.continuity.mode is Mode.ON and isinstance(name, str)
+        agent_run = self._runs.carried(name if named else None, deadline)
         self._going_on[agent_run] = None
         config = self._with_continuity(options.get("run_config"))
         return Course(agent_run=agent_run, options={**options, "run_config": config})

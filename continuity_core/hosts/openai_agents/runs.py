@@ -107,6 +107,8 @@ class AgentRuns:
         self.warnings = Warnings()
         self.listeners: list[Callable[[Report], Any]] = []
         """Told of the report of every run that is settled."""
+        self.drop_listeners: list[Callable[[Turn], Any]] = []
+        """Told of every turn that is left out."""
         self._by_owner: dict[int, AgentRun] = {}
 
     @property
@@ -141,6 +143,11 @@ class AgentRuns:
             self._by_owner[id(owner)] = known
         return known if _CURRENT.get() is known else self.enter(known)
 
+    def is_over(self, owner: object) -> bool:
+        """Whether the run of this ``Runner.run`` was ended before it: by its parent, or by an abort."""
+        known = self._by_owner.get(id(owner))
+        return known is not None and known.run.is_over
+
     def alone(self) -> AgentRun:
         """A run for a model call that no runner makes."""
         return self._start(None, None)
@@ -174,14 +181,15 @@ class AgentRuns:
         """``run`` is no longer current."""
         if _CURRENT.get() is run:
             _CURRENT.set(run.above)
+            run.above = None
 
     def report(self, report: Report) -> None:
         """Tell the listeners of a run that is settled; what they raise is logged."""
-        for listener in self.listeners:
-            try:
-                listener(report)
-            except Exception:
-                LOG.exception("on_report failed for run %s", report.run)
+        _tell(self.listeners, report, "on_report")
+
+    def dropped(self, turn: Turn) -> None:
+        """Tell the listeners of a turn that is left out; what they raise is logged."""
+        _tell(self.drop_listeners, turn, "on_dropped")
 
     def _start(self, session: str | None, deadline: datetime | None, *, is_carried: bool = False) -> AgentRun:
         current = _CURRENT.get()
@@ -190,6 +198,14 @@ class AgentRuns:
         parent = None if current is None else current.run
         run = self.continuity.start_run(session, parent=parent, deadline=deadline)
         return AgentRun(runs=self, run=run, is_carried=is_carried)
+
+
+def _tell(listeners: list[Callable[[Any], Any]], what: Any, name: str) -> None:
+    for listener in listeners:
+        try:
+            listener(what)
+        except Exception:
+            LOG.exception("%s failed", name)
 
 
 def with_results(turn: Turn, items_of_input: Any) -> Turn:

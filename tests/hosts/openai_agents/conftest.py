@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -76,3 +77,5 @@ async def provider(server: FaultServer, dialect: str) -> AsyncIterator[Any]:
     client = AsyncOpenAI(base_url=server.base_url, api_key="any", max_retries=0, http_client=transport)
     yield MultiProvider(openai_client=client, openai_use_responses=dialect == "responses")
     await client.close()
+    for _ in range(3):  # The loop takes rounds to let go of a closed connection.
+        await asyncio.sleep(0)

@@ -103,5 +103,5 @@ def test_the_example_is_cut_broken_and_limited_and_finishes(
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown
     assert "High water is at 05:41 on the 12th." in shown
-    assert "5 turns, 3 resumes, 25 s held" in shown
+    assert re.search(r"5 turns, 3 resumes, 2[45] s held", shown)
     assert "5 requests" in shown

@@ -32,7 +32,7 @@ from openai_agents_runs import (
     response,
 )
 
-from continuity_core import CauseKind, Continuity, IncompleteRun, RunOutcome
+from continuity_core import CauseKind, Continuity, IncompleteRun, RunOutcome, Turn
 from continuity_core.hosts.openai_agents import ContinuityModel, ContinuityProvider, TurnResumed
 from continuity_core.model.report import Report
 from continuity_core.testing.clocks import VirtualClock
@@ -49,10 +49,14 @@ async def test_a_cut_answer_is_asked_for_again_and_stays_out_of_the_history(
 ) -> None:
     server.play([CUT, DONE])
     reports: list[Report] = []
-    wrapped = ContinuityProvider(provider, continuity=load(), on_report=reports.append)
+    dropped: list[Turn] = []
+    wrapped = ContinuityProvider(
+        provider, continuity=load(), on_report=reports.append, on_dropped=dropped.append
+    )
     result = await outcome(agent(), "Finish", streamed=streamed, run_config=config(wrapped))
     assert result.final_output == "done"
     assert len(result.raw_responses) == 1
+    assert [turn.text for turn in dropped] == ["half of it"]
     assert "half of it" not in str(result.to_input_list())
     assert not server.requests[1].mentions("half of it")
     [report] = reports

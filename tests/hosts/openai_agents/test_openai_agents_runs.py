@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from agents import Runner, UserError
+from agents import AgentsException, Runner, UserError
 from openai import InternalServerError
 from openai.types.responses import ResponseFunctionWebSearch
 from openai_agents_runs import (
@@ -25,7 +25,7 @@ from openai_agents_runs import (
     response,
 )
 
-from continuity_core import CauseKind, Continuity, Event, EventKind, RunOutcome
+from continuity_core import CauseKind, Continuity, Event, EventKind, Mode, RunOutcome
 from continuity_core.hosts.openai_agents import ContinuityModel, ContinuityProvider, ContinuityRunner
 from continuity_core.model.report import Report
 from continuity_core.testing.clocks import RecordedWait, VirtualClock
@@ -247,6 +247,32 @@ async def test_aborting_everything_gives_the_caller_the_frameworks_own_error(
         await outcome(agent(), "Finish", streamed=streamed, run_config=wrapped[0].config)
     assert wrapped[0].outcomes == [RunOutcome.ABORTED]
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("mode", "is_asked_again"), [("on", False), ("off", True)])
+async def test_a_run_that_was_aborted_while_a_tool_ran_requests_nothing_more(
+    server: FaultServer, provider: Any, load: Load, streamed: bool, mode: str, is_asked_again: bool
+) -> None:
+    step = Step()
+    wrapped = Wrapped(provider, load)
+    invoke = step.tool.on_invoke_tool
+
+    async def aborts(context: Any, arguments: str) -> Any:
+        wrapped.continuity.abort_all()
+        wrapped.continuity.mode = Mode(mode)
+        return await invoke(context, arguments)
+
+    tool = step.tool
+    tool.on_invoke_tool = aborts
+    server.play([CALL, DONE])
+    if is_asked_again:
+        result = await outcome(agent(tool), "Finish", streamed=streamed, run_config=wrapped.config)
+        assert result.final_output == "done"
+    else:
+        with pytest.raises(AgentsException, match="aborted"):
+            await outcome(agent(tool), "Finish", streamed=streamed, run_config=wrapped.config)
+    assert len(server.requests) == 1 + is_asked_again
+    assert wrapped.outcomes == [RunOutcome.ABORTED]
 
 
 # ---------------------------------------------------------------- switches

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from agents import MultiProvider, RunConfig, SQLiteSession, StopAtTools, ToolsToFinalOutputResult
-from openai import InternalServerError, RateLimitError
+from httpx2 import Limits
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient, InternalServerError, RateLimitError
 from openai_agents_runs import BROKEN, CALL, CUT, DONE, LIMITED, OVERLOADED, Step, agent, config, outcome
 
 from continuity_core import Continuity, IncompleteRun, RunError, RunOutcome
@@ -300,9 +301,10 @@ async def test_two_runs_of_one_session_at_a_time_are_refused(load: Load) -> None
 def test_an_agent_is_run_without_an_event_loop(load: Load) -> None:
     with FaultServer.in_thread() as server:
         server.play([CUT, DONE])
-        provider = MultiProvider(
-            openai_base_url=server.base_url, openai_api_key="any", openai_use_responses=False
-        )
+        # A connection that is kept would outlive the loop.
+        transport: Any = DefaultAsyncHttpxClient(trust_env=False, limits=Limits(max_keepalive_connections=0))
+        client = AsyncOpenAI(base_url=server.base_url, api_key="any", http_client=transport)
+        provider = MultiProvider(openai_client=client, openai_use_responses=False)
         runner = ContinuityRunner(continuity=load())
         result = runner.run_sync(agent(), "Finish", run_config=config(provider))
     assert result.final_output == "done"
