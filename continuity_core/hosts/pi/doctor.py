@@ -81,6 +81,8 @@ def _look_at_version(program: PiProgram) -> Finding:
 def _attempt(what: str, test: Callable[[], str]) -> Finding:
     try:
         return Finding(what, True, test())
+    except ModuleNotFoundError as error:
+        return Finding(what, None, f"it needs the package {error.name}: pip install 'continuity-core[pi]'")
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         return Finding(what, False, printable(masked(str(error)), 1000))
 

@@ -13,6 +13,7 @@ from continuity_core._version import __version__
 from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.clock import SYSTEM_CLOCK, Clock
+from continuity_core.engine.project import ProjectionResult
 from continuity_core.hookspecs import SPEC_VERSION
 from continuity_core.hosts.stdio.fields import Fields
 from continuity_core.hosts.stdio.reading import entry_of, facts_of, input_kind, turn_of
@@ -227,6 +228,8 @@ class Methods:
         session.transcript.update(fields.count("keep", 0), fields.each("entries", entry_of))
         for ref in fields.texts("restored"):
             session.run.entry_restored(EntryRef.stable(ref))
+        if fields.yes("partial"):
+            return projection_json(ProjectionResult(entries=()))
         return projection_json(session.run.project(session.transcript.entries))
 
     async def _turn_ended(self, session: HostedSession, fields: Fields) -> JSONValue:

@@ -213,6 +213,21 @@ def test_a_project_file_may_only_tighten(home: PiHome) -> None:
     assert len(home.print([cut()] * 4).requests) == 4
 
 
+def test_a_history_longer_than_a_line_of_the_protocol_is_told_in_parts(home: PiHome) -> None:
+    source = """
+  const content = "LONG ".repeat(150_000);
+  pi.on("before_agent_start", () => ({ message: { customType: "other", content, display: false } }));
+"""
+    home.model["contextWindow"] = 100_000_000
+    home.settings["compaction"] = {"enabled": False}
+    other = home.extension("other", source)
+    prompts = [f"Prompt {number}" for number in range(4)]
+    with_history = home.print([DONE] * 3 + [cut("CUT_PART"), DONE], prompts=prompts, extensions=[other])
+    assert (with_history.output.strip(), with_history.ours) == ("done", [])
+    later = home.print([cut("CUT_AGAIN"), DONE], "-c", extensions=[other])
+    assert (later.output.strip(), later.ours, len(later.requests)) == ("done", [], 2)
+
+
 def test_observing_changes_nothing_and_says_nothing(home: PiHome) -> None:
     home.settings["retry"] = {"enabled": True, "maxRetries": 1, "baseDelayMs": 1}
     script = [broken(), broken()]

@@ -171,6 +171,17 @@ def test_history_is_told_once_and_projected_before_every_request() -> None:
         assert client.refusal("run/project", session="s", keep=2)[0] == -32004
 
 
+def test_a_long_history_is_told_in_parts() -> None:
+    entries = [{"ref": f"u{number}", "role": "user", "text": "x"} for number in range(3)]
+    broken = {"ref": "a1", "role": "assistant", "stop_reason": "error"}
+    with serving() as client:
+        client.open()
+        client.ask("run/started", session="s")
+        told = client.ask("run/project", session="s", entries=[broken], partial=True)
+        assert told == {"omit": [], "replace": [], "inject": []}
+        assert client.ask("run/project", session="s", keep=1, entries=entries)["omit"] == ["a1"]
+
+
 def test_an_entry_that_somebody_put_back_is_shown_again() -> None:
     entries = [{"ref": "u1", "role": "user", "text": "x"}, {"ref": "a1", "role": "assistant", "text": "cut"}]
     with serving() as client:

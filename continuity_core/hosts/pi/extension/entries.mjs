@@ -7,6 +7,9 @@
 
 import { entryOf } from "./turns.mjs";
 
+/** Characters of entries in one call; the child takes lines of 8 MiB. */
+const CALL_LIMIT = 1_000_000;
+
 /** @param {any} message */
 function keyOf(message) {
   return `${message.role}:${message.timestamp}:${message.toolCallId ?? message.customType ?? message.responseId ?? ""}`;
@@ -48,7 +51,7 @@ export class Entries {
   }
 
   /**
-   * The parameters of `run/project` for these messages.
+   * The parameters of `run/project` for these messages, in several calls where one would be too long a line.
    * @param {any[]} messages
    * @param {any} sessionManager
    */
@@ -69,13 +72,29 @@ export class Entries {
     let keep = 0;
     while (keep < marks.length && keep < this.sent.length && marks[keep] === this.sent[keep]) keep += 1;
     this.sent = marks;
-    const entries = messages.slice(keep).map((message, index) => entryOf(message, this.refs[keep + index]));
-    return { keep, entries, restored };
+    return this.#calls(messages, keep, restored);
   }
 
   /** All of them, for a child that lost them. */
   everything(messages) {
-    return { keep: 0, entries: messages.map((message, index) => entryOf(message, this.refs[index])) };
+    return this.#calls(messages, 0, []);
+  }
+
+  /** @returns {object[]} all but the last one marked as partial */
+  #calls(messages, keep, restored) {
+    const calls = [{ keep, entries: [], restored }];
+    let size = 0;
+    for (let index = keep; index < messages.length; index += 1) {
+      const entry = entryOf(messages[index], this.refs[index]);
+      size += entry.text.length;
+      if (size > CALL_LIMIT && calls.at(-1).entries.length) {
+        calls.at(-1).partial = true;
+        calls.push({ keep: index, entries: [], restored: [] });
+        size = entry.text.length;
+      }
+      calls.at(-1).entries.push(entry);
+    }
+    return calls;
   }
 
   /**

@@ -206,10 +206,16 @@ class Extension {
     const { messages } = event;
     let lost = false;
     const how = { signal: ctx.signal, onRefused: ({ code }) => (lost = code === RESYNC) };
-    let projection = await this.ask("run/project", this.entries.update(messages, ctx.sessionManager), how);
-    if (lost) projection = await this.ask("run/project", this.entries.everything(messages), { signal: ctx.signal });
+    let projection = await this.askEach(this.entries.update(messages, ctx.sessionManager), how);
+    if (lost) projection = await this.askEach(this.entries.everything(messages), { signal: ctx.signal });
     const shown = projection && this.entries.apply(messages, projection);
     return shown && { messages: shown };
+  }
+
+  /** Calls that follow one another; the answer to the last one. */
+  async askEach(calls, how) {
+    const answers = await Promise.all(calls.map((params) => this.ask("run/project", params, how)));
+    return answers.at(-1);
   }
 
   // ---------------------------------------------------------------- boundaries

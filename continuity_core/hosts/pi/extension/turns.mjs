@@ -8,6 +8,9 @@ const STOP_REASONS = {
   aborted: "aborted",
 };
 
+/** Characters of one entry that plugins see. */
+const TEXT_LIMIT = 500_000;
+
 /** What this extension and its predecessor leave in a session and no model is to see. */
 const ARTEFACTS = new Set(["pi-continuity", "pi-continuity-checkpoint", "continuity", "continuity-checkpoint"]);
 
@@ -94,7 +97,7 @@ export function textOfMessage(message) {
  * @param {string} ref
  */
 export function entryOf(message, ref) {
-  const text = textOfMessage(message);
+  const text = textOfMessage(message).slice(0, TEXT_LIMIT);
   switch (message.role) {
     case "user":
       return { ref, role: "user", text };
