@@ -132,7 +132,7 @@ class Extension {
   opened(opened) {
     if (!opened) return;
     this.mode = opened.mode;
-    if (opened.error) this.display.warn(`${opened.error}. Recovery is off, redaction stays on.`);
+    if (opened.error) this.display.warn(`${opened.error.replace(/\.$/, "")}. Recovery is off, redaction stays on.`);
   }
 
   /** The child does not serve this session: from now on it is not asked. */
