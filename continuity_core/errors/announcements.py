@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from continuity_core.errors.durations import Duration, read_duration
-from continuity_core.errors.instants import Instant, read_instant
 from continuity_core.errors.matching import FoldedText, IndexEntry, WordIndex
 from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS
 from continuity_core.errors.tables.cues import (
@@ -23,6 +21,9 @@ from continuity_core.errors.tables.cues import (
 )
 from continuity_core.errors.tables.units import NUMBER_WORDS
 from continuity_core.model.cause import Guidance
+
+if TYPE_CHECKING:
+    from continuity_core.errors.instants import Instant
 
 _GAP = re.compile(r"[\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12}")
 _WORD = re.compile(r"[^\W\d_]{1,16}")
@@ -44,8 +45,7 @@ _FORWARD = WordIndex(IndexEntry(cue, (cue, endings), open_end=True) for cue, end
 _TRAILING = WordIndex(IndexEntry(cue, cue, open_end=True) for cue in TRAILING)
 
 
-@attrs.frozen
-class Announcement:
+class Announcement(NamedTuple):
     """A wait that a text announces."""
 
     guidance: Guidance
@@ -86,8 +86,7 @@ def _occurrences(text: str, literal: str) -> Iterator[int]:
         position = text.find(literal, position + len(literal))
 
 
-@attrs.frozen
-class _Reader:
+class _Reader(NamedTuple):
     text: str
     now: datetime
     default_zone: tzinfo
@@ -161,6 +160,8 @@ class _Reader:
 
     def _instant(self, position: int) -> tuple[Instant | None, bool]:
         """The instant at ``position``, and whether its zone is known."""
+        from continuity_core.errors.instants import read_instant
+
         instant = read_instant(self.text, position, now=self.now, default_zone=self.default_zone)
         if instant is None or instant.zoned:
             return instant, instant is not None

@@ -32,7 +32,7 @@ _GUIDED = frozenset(
 _LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
 _REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
-_PREFIXES = re.compile(r"(?:[\w.]{0,40}(?:error|exception|cancelled|canceled)(?: \[[\w-]{1,20}\])?: ?){1,3}")
+_PREFIXES = re.compile(r"(?:[\w.]{0,40}(?:error|exception|cancelled|canceled): ?(?:\[[\w-]{1,20}\] ?)?){1,3}")
 """What programs print before a message."""
 _LIMIT_HIT = (
     "reached",
@@ -94,7 +94,9 @@ class _Classifier(Deliberation):
         name = next((name for name in self.evidence.exception_names if name not in _GROUPS), "")
         if name in CANCELLATIONS:
             return Verdict(
-                CauseKind.CANCELLED, f"{name} is raised only where the caller stops.", f"exception:{name}"
+                CauseKind.CANCELLED,
+                f"{self.evidence.spelled(name)} is raised only where the caller stops.",
+                f"exception:{name}",
             )
         bare = _PREFIXES.sub("", self.evidence.text, count=1).rstrip(" .!")
         if bare in BARE_STOPS:
@@ -129,12 +131,16 @@ class _Classifier(Deliberation):
                 quoted = quoted or ((code, depth) if refused or code in codes.LIMIT else None)
             elif quoted is None or quoted[1] <= depth or row[0] is not CauseKind.TRANSIENT:
                 return Verdict(
-                    row[0], f"The provider's code or type {code!r} means {row[0]}.", f"code:{code}"
+                    row[0],
+                    f"The provider's code or type {self.evidence.spelled(code)!r} means {row[0]}.",
+                    f"code:{code}",
                 )
             elif quoted[0] in codes.LIMIT:
-                return self.limit(f"code:{quoted[0]}", f"the quoted provider's code is {quoted[0]!r}")
+                shown_code = self.evidence.spelled(quoted[0])
+                return self.limit(f"code:{quoted[0]}", f"the quoted provider's code is {shown_code!r}")
             else:
-                why = f"The quoted provider's code {quoted[0]!r} outranks the gateway's {code!r}."
+                own, theirs = self.evidence.spelled(code), self.evidence.spelled(quoted[0])
+                why = f"The quoted provider's code {theirs!r} outranks the gateway's {own!r}."
                 return Verdict(CauseKind.PERMANENT, why, f"code:{quoted[0]}")
         return None
 
@@ -144,7 +150,9 @@ class _Classifier(Deliberation):
         if self.find("usage") is not None or self.comes_back():
             return self.limit(f"code:{code}", "a quota that comes back")
         return Verdict(
-            CauseKind.PERMANENT, f"The provider's code {code!r} means an empty account.", f"code:{code}"
+            CauseKind.PERMANENT,
+            f"The provider's code {self.evidence.spelled(code)!r} means an empty account.",
+            f"code:{code}",
         )
 
     def stop_reason(self) -> Verdict | None:
@@ -152,7 +160,7 @@ class _Classifier(Deliberation):
         if self.evidence.failure.code:
             fields = [Field("stopreason", self.evidence.failure.code), *fields]
         incomplete = "incomplete" in self.evidence.text
-        for name, value, _depth in fields:
+        for name, value, *_ in fields:
             if not isinstance(value, str) or not (
                 name in length.STOP_FIELDS or (incomplete and name == "reason")
             ):
@@ -239,9 +247,9 @@ class _Classifier(Deliberation):
 
     def limit_code(self) -> Verdict | None:
         code = next((code for code, _depth in self.evidence.codes if code in codes.LIMIT), None)
-        return (
-            None if code is None else self.limit(f"code:{code}", f"the provider's code or type is {code!r}")
-        )
+        if code is None:
+            return None
+        return self.limit(f"code:{code}", f"the provider's code or type is {self.evidence.spelled(code)!r}")
 
     def throttle(self) -> Verdict | None:
         return self.worded_limit(self.find("throttle") or self.find("daily"))
@@ -306,7 +314,8 @@ class _Classifier(Deliberation):
         for code, _depth in self.evidence.codes:
             row = codes.WEAK.get(code)
             if row is not None and not (code == "invalidrequesterror" and self.says_nothing()):
-                return Verdict(row[0], f"The provider's code or type is {code!r}.", f"code:{code}")
+                why = f"The provider's code or type is {self.evidence.spelled(code)!r}."
+                return Verdict(row[0], why, f"code:{code}")
         return None
 
     def bad_request(self) -> Verdict | None:
@@ -320,10 +329,10 @@ class _Classifier(Deliberation):
         for name in self.evidence.exception_names:
             kind = kind_of_exception(name)
             if kind is CauseKind.RATE_LIMIT:
-                return self.limit(f"exception:{name}", f"the exception is a {name}")
+                return self.limit(f"exception:{name}", f"the exception is a {self.evidence.spelled(name)}")
             if kind is not None:
                 return self.unless_told_otherwise(
-                    Verdict(kind, f"The exception is a {name}.", f"exception:{name}")
+                    Verdict(kind, f"The exception is a {self.evidence.spelled(name)}.", f"exception:{name}")
                 )
         if any(name in ABORTS for name in self.evidence.exception_names):
             return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")

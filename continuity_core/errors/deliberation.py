@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
-
-import attrs
+from typing import NamedTuple
 
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.guidance import guidance_of
@@ -22,8 +21,7 @@ _RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 
 
-@attrs.frozen
-class Verdict:
+class Verdict(NamedTuple):
     """What one step says."""
 
     kind: CauseKind
@@ -118,9 +116,9 @@ class Deliberation:
         header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()
         if header in ("true", "false"):
             return header == "true"
-        for name, value, _depth in self.evidence.fields:
-            if name in _RETRY_FLAGS and isinstance(value, bool):
-                return value
+        for field in self.evidence.fields:
+            if field.name in _RETRY_FLAGS and isinstance(field.value, bool):
+                return field.value
         return None
 
     def unless_told_otherwise(self, verdict: Verdict) -> Verdict:
@@ -138,7 +136,9 @@ class Deliberation:
         """Whether the text has nothing but words that every failure has."""
         folded = self.evidence.folded
         telling = any(word not in UNTELLING and word.isalpha() for word in folded.words)
-        return not telling and (folded.ascii_only or not any(character.isalpha() for character in folded.text))
+        return not telling and (
+            folded.ascii_only or not any(character.isalpha() for character in folded.text)
+        )
 
     def retry_flag(self) -> Verdict | None:
         flag = self._told_to_retry()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-import attrs
+from typing import NamedTuple
 
 from continuity_core.errors.tables.units import (
     ABBREVIATIONS,
@@ -38,8 +37,7 @@ _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 _PARTS_LIMIT = 8
 
 
-@attrs.frozen
-class Duration:
+class Duration(NamedTuple):
     """A length of time and where its text ends."""
 
     seconds: float

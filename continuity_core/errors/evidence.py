@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from continuity_core.errors.fields import Field, Value, harvest, plain_name
+from continuity_core.errors.fields import Field, harvest, plain_name
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import FoldedText
 from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
@@ -110,6 +110,7 @@ class Evidence:
 
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
+        self._spellings: dict[str, str] = {}
 
     @lazy
     def raw(self) -> str:
@@ -163,18 +164,30 @@ class Evidence:
         What a gateway quotes from its provider says more than the gateway's own code; the failure's own code
         and type stand before all of their depth.
         """
-        found = {plain_name(word): 0 for word in (self.failure.code, self.failure.type) if word}
         header = self.failure.headers.get("x-amzn-errortype") or self.failure.headers.get("x-error-code")
-        if header:
-            found[plain_name(header.partition(":")[0])] = 0
-        for name, value, depth in self.fields:
-            if name in CODE_FIELDS and isinstance(value, str | int) and not isinstance(value, bool):
+        words = [self.failure.code, self.failure.type, header and header.partition(":")[0]]
+        found: dict[str, int] = {}
+        for word in words:
+            if word:
+                found[self._plain_code(word)] = 0
+        for field in self.fields:
+            value = field.value
+            if field.name in CODE_FIELDS and isinstance(value, str | int) and not isinstance(value, bool):
                 word = str(value)
                 if len(word) <= _CODE_LIMIT:
-                    plain = plain_name(word.rpartition("#")[2])
-                    found[plain] = max(depth, found.get(plain, 0))
+                    plain = self._plain_code(word.rpartition("#")[2])
+                    found[plain] = max(field.depth, found.get(plain, 0))
         found.pop("", None)
         return tuple(sorted(found.items(), key=lambda item: -item[1]))
+
+    def _plain_code(self, word: str) -> str:
+        plain = plain_name(word)
+        self._spellings.setdefault(plain, word.strip())
+        return plain
+
+    def spelled(self, plain: str) -> str:
+        """A code or an exception's name as the provider writes it."""
+        return self._spellings.get(plain, plain)
 
     @lazy
     def status(self) -> int | None:
@@ -182,9 +195,9 @@ class Evidence:
         own = self.failure.status
         if own is not None and own >= 400:
             return own
-        for name, value, _depth in self.fields:
-            if name in STATUS_FIELDS:
-                number = _as_status(value)
+        for field in self.fields:
+            if field.name in STATUS_FIELDS:
+                number = _as_status(field.value)
                 if number is not None:
                     return number
         return self._status_in_text()
@@ -209,13 +222,14 @@ class Evidence:
     @lazy
     def exception_names(self) -> tuple[str, ...]:
         """Last parts of exceptions' names in lower case: the failure's own, then those in the text."""
-        names = [name.rpartition(".")[2].lower() for name in self.failure.exceptions]
+        names = list(self.failure.exceptions)
         if any(ending in self.raw for ending in _EXCEPTION_ENDINGS):
             told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
-            names += [
-                word.rpartition(".")[2].lower() for word in itertools.islice(told, _EXCEPTION_NAME_LIMIT)
-            ]
-        return tuple(dict.fromkeys(names))
+            names += itertools.islice(told, _EXCEPTION_NAME_LIMIT)
+        last_parts = [name.rpartition(".")[2] for name in names]
+        for part in last_parts:
+            self._spellings.setdefault(part.lower(), part)
+        return tuple(dict.fromkeys(part.lower() for part in last_parts))
 
     @lazy
     def from_google(self) -> bool:
@@ -225,12 +239,11 @@ class Evidence:
     def from_alibaba(self) -> bool:
         return any(mark in self.marks for mark in _ALIBABA)
 
-    def quota_values(self) -> Iterator[tuple[str, Value]]:
+    def quota_values(self) -> Iterator[Field]:
         """Headers and fields under plain names."""
         for header, text in self.failure.headers.items():
-            yield plain_name(header), text
-        for field in self.fields:
-            yield field.name, field.value
+            yield Field(plain_name(header), text, 0, header)
+        yield from self.fields
 
 
 def _gap(text: str, position: int) -> int:

@@ -25,6 +25,8 @@ class Field(NamedTuple):
     value: Value
     depth: int = 0
     """How many strings had to be opened to find it: a gateway quotes its provider's error in a string."""
+    spelling: str = ""
+    """The name as the text has it."""
 
 
 FIELD_LIMIT = 512
@@ -80,15 +82,15 @@ def _walk(document: object, depth: int) -> Iterator[Field]:
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, dict):
-            waiting.extend((plain_name(str(key)), inner) for key, inner in reversed(value.items()))
+            waiting.extend((str(key), inner) for key, inner in reversed(value.items()))
         elif isinstance(value, list):
             waiting.extend((name, inner) for inner in reversed(value))
         elif isinstance(value, str):
-            yield Field(name, value[:VALUE_LIMIT], depth)
+            yield Field(plain_name(name), value[:VALUE_LIMIT], depth, name)
             if depth < NESTING_LIMIT and ("{" in value or "=" in value or ":" in value):
                 yield from _harvest(value, depth + 1)
         elif value is None or isinstance(value, bool | int | float):
-            yield Field(name, value, depth)
+            yield Field(plain_name(name), value, depth, name)
 
 
 def _loose(text: str, depth: int) -> Iterator[Field]:
@@ -98,7 +100,8 @@ def _loose(text: str, depth: int) -> Iterator[Field]:
             value = _value_at(text, match.end())
             if isinstance(value, _Structure):
                 continue
-            field = Field(plain_name(match.group(2)), value, depth + len(match.group(1)) - 1)
+            spelling = match.group(2)
+            field = Field(plain_name(spelling), value, depth + len(match.group(1)) - 1, spelling)
             yield field
             if isinstance(field.value, str) and "{" in field.value and depth < NESTING_LIMIT:
                 yield from _harvest(field.value, depth + 1)
@@ -106,7 +109,7 @@ def _loose(text: str, depth: int) -> Iterator[Field]:
         name = _NAME_BEFORE.search(text, max(0, mark.start() - _NAME_LENGTH), mark.start())
         value = _value_at(text, mark.end()) if name is not None else _STRUCTURE
         if name is not None and not isinstance(value, _Structure):
-            yield Field(plain_name(name.group(1)), value, depth)
+            yield Field(plain_name(name.group(1)), value, depth, name.group(1))
 
 
 class _Structure:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, tzinfo
 
 from continuity_core.errors.announcements import Announcement, announcements
 from continuity_core.errors.evidence import Evidence
-from continuity_core.errors.instants import load_zone
 from continuity_core.errors.quota_headers import Bucket, buckets
 from continuity_core.errors.tables.calendar_words import PROVIDER_ZONES
 from continuity_core.errors.tables.wait_fields import RETRY_HEADERS, WAIT_FIELDS
@@ -59,10 +58,11 @@ def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:
 
 
 def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
-    for name, value, _depth in evidence.fields:
-        kind = WAIT_FIELDS.get(name)
+    for field in evidence.fields:
+        kind = WAIT_FIELDS.get(field.name)
         if kind is not None:
-            guidance = read_wait(value, kind, now=now, evidence=f"{name}={value}"[:80])
+            shown = f"{field.spelling}={field.value}"[:80]
+            guidance = read_wait(field.value, kind, now=now, evidence=shown)
             if guidance is not None:
                 yield guidance
     if "retry_delay" in evidence.text:
@@ -82,6 +82,8 @@ def _announced(evidence: Evidence, now: datetime, timezone: tzinfo) -> Iterator[
 def _provider_zone(evidence: Evidence) -> tzinfo | None:
     for marks, name in PROVIDER_ZONES:
         if any(mark in evidence.marks for mark in marks):
+            from continuity_core.errors.instants import load_zone
+
             return load_zone(name)
     return None
 

@@ -258,7 +258,7 @@ def _read_numeric_date(text: str, position: int, parts: _Parts) -> int | None:
 
 
 def _read_month_and_day(text: str, position: int, parts: _Parts) -> int | None:
-    """``on 04/01``: without a year only behind a word that makes it a day, since ``4/10`` is also a fraction."""
+    """``on 04/01``: without a year only behind ``on``, since ``4/10`` is also a fraction."""
     match = _MONTH_AND_DAY.match(text, position)
     if match is None or text[max(0, position - 3) : position] != "on ":
         return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Generic, TypeVar
-
-import attrs
+from functools import cache
+from typing import Generic, NamedTuple, TypeVar
 
 from continuity_core.errors.lazily import lazy
 
@@ -17,8 +16,7 @@ GAP = 160
 """The most characters that a ``*`` stands for."""
 
 
-@attrs.frozen
-class Phrase:
+class Phrase(NamedTuple):
     """A literal with ``*`` for a gap of at most ``GAP`` characters.
 
     In the tables of this package a phrase begins where a word begins, unless a ``*`` stands before it. There
@@ -88,11 +86,9 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character in "_-"
 
 
-@attrs.frozen
-class Wording:
+class Wording(NamedTuple):
     """A phrase that someone's error text is known to have."""
 
-    phrase: Phrase
     name: str
     """The pattern as written in the table."""
     source: str
@@ -100,13 +96,32 @@ class Wording:
     unless: tuple[str, ...] = ()
     """Substrings that show it is something else."""
 
+    @property
+    def phrase(self) -> Phrase:
+        """What the pattern means; read when a text may have it, since most are never asked for."""
+        return _phrase(self.name)
+
+    @property
+    def first(self) -> str:
+        """The first piece of the phrase."""
+        name = self.name
+        start = 1 if name[0] == "*" else 0
+        start += name[start] in "<^"
+        star = name.find("*", start)
+        return name[start:star] if star >= 0 else name[start : len(name) - (name[-1] in ">$")]
+
     def matches(self, text: str) -> bool:
         return self.phrase.matches(text) and not any(other in text for other in self.unless)
 
 
+@cache
+def _phrase(pattern: str) -> Phrase:
+    return Phrase.table_entry(pattern)
+
+
 def said(source: str, *patterns: str, unless: tuple[str, ...] = ()) -> tuple[Wording, ...]:
     """Table rows: what ``source`` is known to say."""
-    return tuple(Wording(Phrase.table_entry(pattern), pattern, source, unless) for pattern in patterns)
+    return tuple([Wording(pattern, source, unless) for pattern in patterns])
 
 
 _TOKEN = re.compile(r"[a-z0-9]+")
@@ -135,34 +150,22 @@ class FoldedText:
         return self.text.isascii()
 
 
-@attrs.frozen
-class IndexEntry(Generic[T]):
-    """A literal and the value that it stands for."""
+class IndexEntry(NamedTuple, Generic[T]):
+    """A literal and the value that it stands for. Thousands are made at the first question: kept cheap."""
 
     literal: str
     value: T
-    open_end: bool = attrs.field(kw_only=True)
+    open_end: bool
     """Its last word may go on in the text."""
-    anywhere: bool = attrs.field(kw_only=True, default=False)
+    anywhere: bool = False
     """It may begin inside a word of the text."""
 
-    @property
-    def whole_words(self) -> list[str]:
-        """The words of the literal that are whole words of every text in which it stands."""
-        return [
-            match.group()
-            for match in _TOKEN.finditer(self.literal)
-            if not (match.end() == len(self.literal) and self.open_end)
-            and not (match.start() == 0 and self.anywhere)
-        ]
 
-    @property
-    def prefix(self) -> str:
-        """The beginning of a word of every text in which the literal stands, or an empty string."""
-        first = _TOKEN.search(self.literal)
-        return (
-            "" if first is None or self.anywhere or len(first.group()) < _PREFIX else first.group()[:_PREFIX]
-        )
+def _whole_words(entry: IndexEntry[T], words: list[str]) -> list[str]:
+    """Of the ``words`` of the literal those that are whole words of every text in which it stands."""
+    first = 1 if entry.anywhere and entry.literal[0].isalnum() else 0
+    last = len(words) - 1 if entry.open_end and entry.literal[-1].isalnum() else len(words)
+    return words[first:last] if first or last < len(words) else words
 
 
 class WordIndex(Generic[T]):
@@ -176,18 +179,25 @@ class WordIndex(Generic[T]):
         self._by_prefix: dict[str, list[T]] = {}
         self._always: list[T] = []
         self._other_scripts: list[T] = []
-        entries = tuple(entries)
-        shared = Counter(word for entry in entries for word in entry.whole_words)
+        shared: Counter[str] = Counter()
+        with_words: list[tuple[list[str], T]] = []
         for entry in entries:
             if not entry.literal.isascii():
                 self._other_scripts.append(entry.value)
-            elif entry.whole_words:
-                rarest = min(entry.whole_words, key=lambda word: shared[word])
-                self._by_word.setdefault(rarest, []).append(entry.value)
-            elif entry.prefix:
-                self._by_prefix.setdefault(entry.prefix, []).append(entry.value)
+                continue
+            words = _TOKEN.findall(entry.literal)
+            whole = _whole_words(entry, words)
+            if whole:
+                shared.update(whole)
+                with_words.append((whole, entry.value))
+            elif words and not entry.anywhere and len(words[0]) >= _PREFIX:
+                # the beginning of a word of every text in which the literal stands
+                self._by_prefix.setdefault(words[0][:_PREFIX], []).append(entry.value)
             else:
                 self._always.append(entry.value)
+        for whole, value in with_words:
+            rarest = min(whole, key=shared.__getitem__) if len(whole) > 1 else whole[0]
+            self._by_word.setdefault(rarest, []).append(value)
 
     def candidates(self, folded: FoldedText) -> list[T]:
         """The values whose literal may stand in the text."""
@@ -208,10 +218,10 @@ class Tables:
         self.tables = tables
         self._index = WordIndex(
             IndexEntry(
-                row.phrase.pieces[0],
-                (row.phrase.pieces[0], name, rank, row),
-                open_end=len(row.phrase.pieces) > 1 or not row.phrase.word_after,
-                anywhere=row.name.startswith("*"),
+                row.first,
+                (row.first, name, rank, row),
+                "*" in row.name[1:] or row.name[-1] != ">",
+                row.name[0] == "*",
             )
             for name, rows in tables.items()
             for rank, row in enumerate(rows)

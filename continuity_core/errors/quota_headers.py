@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
-import attrs
-
-from continuity_core.errors.fields import Value
+from continuity_core.errors.fields import Field, Value
 from continuity_core.errors.tables.wait_fields import (
     BUCKET_ENDINGS,
     BUCKET_PREFIXES,
@@ -23,8 +22,7 @@ from continuity_core.model.cause import Guidance
 _COMBINED = re.compile(r"\b(r|remaining|t|reset)\s?=\s?(\d{1,12})", re.IGNORECASE)
 
 
-@attrs.frozen
-class Bucket:
+class Bucket(NamedTuple):
     """A quota as the headers tell of it."""
 
     name: str
@@ -33,17 +31,19 @@ class Bucket:
     """None where nothing says how much is left."""
 
 
-def buckets(values: Iterable[tuple[str, Value]], *, now: datetime) -> Iterator[Bucket]:
+def buckets(values: Iterable[Field], *, now: datetime) -> Iterator[Bucket]:
     """Every bucket whose reset can be read; names are as ``plain_name`` gives them."""
-    known = {name: value for name, value in values if name.startswith(BUCKET_PREFIXES)}
+    chosen = [field for field in values if field.name.startswith(BUCKET_PREFIXES)]
+    known = {field.name: field.value for field in chosen}
+    spelled = {field.name: field.spelling for field in chosen}
     for name, value in known.items():
         if name in {"ratelimit", "xratelimit"} and isinstance(value, str):
-            yield from _combined(name, value, now=now)
+            yield from _combined(name, value, now=now, spelling=spelled[name])
             continue
         ending = next((ending for ending in BUCKET_ENDINGS if ending in name), None)
         if ending is None:
             continue
-        guidance = read_wait(value, _kind(ending), now=now, evidence=name)
+        guidance = read_wait(value, _kind(ending), now=now, evidence=f"{spelled[name]}: {value}"[:80])
         if guidance is None or guidance.seconds == 0:
             continue
         before, _, after = name.partition(ending)
@@ -71,13 +71,13 @@ def _exhausted(known: Mapping[str, Value], before: str, after: str) -> bool | No
     return None
 
 
-def _combined(name: str, value: str, *, now: datetime) -> Iterator[Bucket]:
+def _combined(name: str, value: str, *, now: datetime, spelling: str) -> Iterator[Bucket]:
     """``limit=100, remaining=0, reset=50`` and ``"default";r=0;t=50`` (the IETF drafts)."""
     parts = {found[0].lower()[:3]: float(found[1]) for found in _COMBINED.findall(value)}
     reset = parts.get("t", parts.get("res"))
     if reset is None:
         return
-    guidance = read_wait(reset, "either", now=now, evidence=name)
+    guidance = read_wait(reset, "either", now=now, evidence=f"{spelling}: {value}"[:80])
     remaining = parts.get("r", parts.get("rem"))
     if guidance is not None and guidance.seconds != 0:
         yield Bucket(name, guidance, None if remaining is None else remaining <= 0)

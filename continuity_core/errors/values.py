@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from continuity_core.errors.durations import read_duration
 from continuity_core.errors.fields import Value
-from continuity_core.errors.instants import from_epoch, read_instant
 from continuity_core.errors.normalising import flat
 from continuity_core.errors.tables.wait_fields import WaitKind
 from continuity_core.model.cause import Guidance
@@ -37,6 +35,8 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
     if kind == "milliseconds":
         number /= 1000
     elif kind == "instant" or number >= _LONGEST_SECONDS:
+        from continuity_core.errors.instants import from_epoch
+
         at = from_epoch(number)
         return None if at is None else Guidance(until=at, evidence=evidence)
     return Guidance(seconds=number, evidence=evidence) if number < _LONGEST_SECONDS else None
@@ -49,6 +49,8 @@ def _read_text(text: str, *, now: datetime, evidence: str) -> Guidance | None:
         return Guidance(seconds=duration.seconds, approximate=duration.coarse, evidence=evidence)
     at = _http_date(text)
     if at is None:
+        from continuity_core.errors.instants import read_instant
+
         instant = read_instant(lowered, 0, now=now, default_zone=UTC)
         if instant is None or instant.end != len(lowered):
             return None
@@ -59,6 +61,8 @@ def _read_text(text: str, *, now: datetime, evidence: str) -> Guidance | None:
 def _http_date(text: str) -> datetime | None:
     if "," not in text and "gmt" not in text.lower():
         return None
+    from email.utils import parsedate_to_datetime  # brings the sockets' module; few texts have such a date
+
     try:
         at = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):

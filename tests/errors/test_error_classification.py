@@ -198,7 +198,7 @@ def test_the_moment_defaults_to_now() -> None:
     ("text", "expected"),
     [
         ("the peer went away and the socket is closed", CauseKind.TRANSIENT),
-        ("your allowance for this week is spent", CauseKind.USAGE_LIMIT),
+        ("your weekly allotment is spent", CauseKind.USAGE_LIMIT),
         ("more calls than the maximum throughput", CauseKind.RATE_LIMIT),
         ("this conversation is far too big", CauseKind.CONTEXT_OVERFLOW),
         ("the answer was cut: maximum length", CauseKind.LENGTH),
@@ -219,3 +219,58 @@ def test_words_of_different_sentences_do_not_stand_together() -> None:
 def test_words_are_not_believed_beside_a_mistake_in_a_program_or_a_telling_status() -> None:
     assert kind("TypeError: unsupported type of a parameter") is CauseKind.UNKNOWN
     assert kind("the socket is closed", status=403) is CauseKind.PERMANENT
+
+
+@pytest.mark.parametrize(
+    ("text", "spelling"),
+    [
+        ('{"type":"error","error":{"type":"overloaded_error"}}', "'overloaded_error'"),
+        ('{"error":{"code":"RESOURCE_EXHAUSTED"}}', "'RESOURCE_EXHAUSTED'"),
+    ],
+)
+def test_the_reason_quotes_a_code_as_the_provider_spells_it(text: str, spelling: str) -> None:
+    assert spelling in classify(Failure.from_text(text), now=NOW).why
+
+
+def test_the_reason_quotes_an_exception_as_it_is_spelled() -> None:
+    failure = Failure.from_text("", exceptions=("openai.RateLimitError",))
+    assert "RateLimitError" in classify(failure, now=NOW).why
+
+
+def test_the_evidence_of_a_wait_names_the_field_or_the_header_as_it_is_spelled() -> None:
+    field = classify(Failure.from_text('{"error":{"code":"rate_limit","resets_in_seconds":720}}'), now=NOW)
+    assert field.guidance[0].evidence == "resets_in_seconds=720"
+    headers = {"X-RateLimit-Remaining-Tokens": "0", "X-RateLimit-Reset-Tokens": "6m0s"}
+    header = classify(Failure.from_text("slow down", status=429, headers=headers), now=NOW)
+    assert header.guidance[0].evidence == "x-ratelimit-reset-tokens: 6m0s"
+
+
+@pytest.mark.parametrize(
+    "denial", ["not your usage limit", "this is not a billing issue", "not due to a quota limit"]
+)
+def test_what_a_text_says_not_to_be_the_reason_is_none(denial: str) -> None:
+    cause = classify(
+        Failure.from_text(f"The server limits requests at the moment ({denial}): rate limited"), now=NOW
+    )
+    assert cause.kind is CauseKind.RATE_LIMIT
+
+
+def test_a_stated_wait_outweighs_words_of_sign_in_beside_a_limit() -> None:
+    text = "Permission denied: rate limit reached for this model. Resets in: 2m27s"
+    cause = classify(Failure.from_text(text), now=NOW)
+    assert (cause.kind, cause.guidance[0].seconds) == (CauseKind.RATE_LIMIT, 147)
+    assert classify(Failure.from_text(text, status=401), now=NOW).kind is CauseKind.PERMANENT
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "Error: ", "AbortError: ", "ConnectError: [canceled] ", "CanceledError: "]
+)
+@pytest.mark.parametrize("stop", ["canceled", "This operation was aborted", "request was cancelled."])
+def test_a_bare_stop_is_a_stop_behind_any_prefix(prefix: str, stop: str) -> None:
+    assert classify(Failure.from_text(prefix + stop), now=NOW).kind is CauseKind.CANCELLED
+
+
+def test_single_words_lean_one_way_where_nothing_else_tells() -> None:
+    assert kind("this seat is not eligible") is CauseKind.PERMANENT
+    assert kind("a hiccup on our side") is CauseKind.TRANSIENT
+    assert kind("the tool is not installed") is CauseKind.UNKNOWN

@@ -17,7 +17,7 @@ HTTPX = (
     "text",
     [
         HTTPX,
-        "litellm.BadRequestError: AnthropicException - b'{\"detail\":\"Bad Request\"}'\n" + HTTPX,
+        'litellm.BadRequestError: AnthropicException - b\'{"detail":"Bad Request"}\'\n' + HTTPX,
         "litellm.BadRequestError: OpenAIException - Error code: 400 - {'detail': 'Bad Request'}",
     ],
 )
@@ -26,5 +26,5 @@ def test_a_status_400_about_which_only_the_client_has_words_is_undiagnosed(text:
 
 
 def test_a_status_400_with_a_reason_of_the_provider_s_is_permanent() -> None:
-    text = "litellm.BadRequestError: AnthropicException - b'{\"detail\":\"temperature must be below 2\"}'\n"
+    text = 'litellm.BadRequestError: AnthropicException - b\'{"detail":"temperature must be below 2"}\'\n'
     assert classify(Failure.from_text(text + HTTPX, status=400)).kind is CauseKind.PERMANENT

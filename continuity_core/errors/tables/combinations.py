@@ -6,7 +6,7 @@ that make it something else. Rows are in the order of evidence.
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 from continuity_core.model.cause import CauseKind
 
@@ -15,8 +15,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@attrs.frozen
-class Combination:
+class Combination(NamedTuple):
     """Groups of words that together tell what kind of failure it is."""
 
     name: str
@@ -258,7 +257,9 @@ LAST_WORDS: tuple[Combination, ...] = (
         CauseKind.TRANSIENT,
         (
             _words("no not never without none empty incomplete partial didn"),
-            _words("response responses reply chunk chunks bytes answer event events completion respond received"),
+            _words(
+                "response responses reply chunk chunks bytes answer event events completion respond received"
+            ),
         ),
         _TOOLS | _words("usage"),
     ),

@@ -15,10 +15,14 @@ USAGE = (
         "five-hour limit",
         "session limit reached",
         "hit your session limit",
-        "limit reached * resets",
         "out of extra usage",
         "reached your limit",
         unless=("per minute", "per second"),
+    ),
+    *said(
+        "Claude Code",
+        "limit reached * resets",
+        unless=("per minute", "per second", "rate limit", "rate-limit"),
     ),
     *said("Z.ai", "weekly/monthly limit exhausted", "使用上限", "限额将在", "用量上限", "额度上限"),
     *said(
