@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from continuity_core.cli.output import UserError, foreign
-from continuity_core.hosts.pi.doctor import examine
+from continuity_core.cli.pi.doctor import examine
 from continuity_core.hosts.pi.entry import cached_entry
 from continuity_core.hosts.pi.installing import ForeignFolderError, install, place_of, uninstall
 
