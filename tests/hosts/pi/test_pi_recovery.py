@@ -188,8 +188,7 @@ def test_without_a_limit_the_same_bytes_still_end_the_run(home: PiHome) -> None:
     ("flags", "named"),
     [
         (("--continuity-max-resumes", "many"), "max_resumes"),
-        (("--continuity-stream-retries", "1.5"), "retries"),
-        (("--continuity-unknown-retries", "x"), "unknown_retries"),
+        (("--continuity-unknown-retries", "1.5"), "unknown_retries"),
         (("--continuity-stream-delay-ms", "soon"), "--continuity-stream-delay-ms"),
         (("--continuity-tool-tail", "perhaps"), "--continuity-tool-tail"),
         (("--continuity", "maybe"), "mode"),
