@@ -207,20 +207,18 @@ LOADING = {
 }
 
 
-@pytest.mark.parametrize("who", LOADING)
-def test_what_cannot_be_loaded_is_named_and_everything_else_works(
-    who: str, crowd: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_loaded_is_named_and_everything_else_works(crowd: Path, tmp_path: Path) -> None:
     done = run("plugins", "--json", cwd=tmp_path, PYTHONPATH=str(crowd))
     rows = table(done)
-    assert LOADING[who] in done.stderr
+    for warning in LOADING.values():
+        assert warning in done.stderr
     assert rows["loop-guard"]["state"] == rows["tool-tail"]["state"] == rows["slow"]["state"] == "on"
 
 
-@pytest.mark.parametrize("who", ["newer", "leaving-early"])
-def test_the_mend_that_a_warning_names_silences_it(who: str, crowd: Path, tmp_path: Path) -> None:
-    done = run("plugins", cwd=tmp_path, PYTHONPATH=str(crowd), CONTINUITY_DISABLE=who)
-    assert LOADING[who] not in done.stderr
+def test_the_mend_that_a_warning_names_silences_it(crowd: Path, tmp_path: Path) -> None:
+    done = run("plugins", cwd=tmp_path, PYTHONPATH=str(crowd), CONTINUITY_DISABLE="newer,leaving-early")
+    assert LOADING["newer"] not in done.stderr
+    assert LOADING["leaving-early"] not in done.stderr
     assert LOADING["one-dist"] in done.stderr
 
 

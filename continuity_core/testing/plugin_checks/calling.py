@@ -13,7 +13,7 @@ from continuity_core.loading.printable import printable
 
 _SHOWN = 300
 """Characters of a value in a message."""
-_TIMINGS = 3
+_TIMINGS = 10
 """A call counts as slow if it was that often in a row: other work on the machine also takes time."""
 
 

@@ -92,7 +92,13 @@ def _shortest_problem(
         deadline=None,
         derandomize=True,
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[
+            HealthCheck.data_too_large,
+            HealthCheck.filter_too_much,
+            HealthCheck.large_base_example,
+            HealthCheck.nested_given,
+            HealthCheck.too_slow,
+        ],
     )
     @given(strategy)
     def every_case(drawn: Any) -> None:
