@@ -141,6 +141,7 @@ HOSTS = (
         ("openai-agents", "openai-agents-provider"),
         ("openai-agents==0.24.0",),
     ),
+    Host("openjiuwen", "3.12", ("openjiuwen",), ("openjiuwen==0.1.19",)),
     Host("pi", "3.12", ("pi",), npm="tests/hosts/pi"),
 )
 each_host = nox.parametrize("python,host", [(h.python, h) for h in HOSTS], ids=[h.extra for h in HOSTS])

@@ -140,7 +140,7 @@ class Live:
         return HostFacts(
             pending_input="steer" if ctx.has_pending_steering() else None,
             continuation_requested=requested,
-            aborted=self.run.aborted or _is_being_cancelled(),
+            aborted=self.run.aborted or is_being_cancelled(),
             output_limit=_output_limit(self.agent),
             retry_follows=retry_follows,
             ending_tools=self.ending_tools or frozenset(),
@@ -173,7 +173,7 @@ def _listening(queue: Any, tell: Callable[[], None]) -> Iterator[None]:
         del queue.put_nowait
 
 
-def _is_being_cancelled() -> bool:
+def is_being_cancelled() -> bool:
     """Whether this task was cancelled, though the framework's client may have lost it on the way."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -15,7 +15,7 @@ from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.settings import Incomplete
-from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live
+from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
@@ -219,8 +219,9 @@ class ContinuityRail(AgentRail):
         try:
             if ctx.inputs.result is not None:
                 await self._go_on(ctx, live)
-            elif error is None:
+            elif error is None or is_being_cancelled():
                 live.run.abort()
+                error = None
             error = error or live.error
         except Exception as raised:
             error = raised

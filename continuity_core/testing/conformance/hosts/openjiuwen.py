@@ -150,9 +150,7 @@ class OpenJiuwenSession:
         self._agent.context_engine.register_window_mutator(_without_mark)
         if self._continuity is not None:
             ending = [tool.name for tool in self._play.tools if tool.ends_run == "on_purpose"]
-            await self._agent.register_rail(
-                ContinuityRail(continuity=self._continuity, ending_tools=ending)
-            )
+            await self._agent.register_rail(ContinuityRail(continuity=self._continuity, ending_tools=ending))
 
     async def prompt(self, text: str) -> HostResult:
         """Invoke the agent in the one conversation."""

@@ -1,0 +1,124 @@
+"""What the tests of openJiuwen share. They run where ``TEST_HOST=openjiuwen`` says that it is there."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from continuity_core import Continuity
+from continuity_core.testing.clocks import VirtualClock
+from continuity_core.testing.fault_server import FaultServer
+
+if os.environ.get("TEST_HOST") != "openjiuwen":
+    collect_ignore_glob = ["test_*.py"]
+else:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of the framework's own modules, while they are imported.
+        import openjiuwen.core.single_agent.agents.react_agent
+        import openjiuwen.harness.deep_agent
+        import openjiuwen.harness.rails.model_anomaly_detection_rail  # noqa: F401
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The framework runs on asyncio only."""
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """Jumps over every wait, and remembers it."""
+    return VirtualClock()
+
+
+@pytest.fixture
+def load(clock: VirtualClock) -> Callable[..., Continuity]:
+    """Make a Continuity of these settings alone, on the clock."""
+
+    def load(settings: dict[str, Any] | None = None, **more: Any) -> Continuity:
+        return Continuity.from_settings(settings, **{"clock": clock, **more})
+
+    return load
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FaultServer]:
+    """A provider that is told what to answer by ``server.play``."""
+    async with FaultServer() as running:
+        yield running
+        assert not running.violations
+
+
+class Tool:
+    """A tool that counts."""
+
+    def __init__(self) -> None:
+        self.given: list[dict[str, Any]] = []
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """As the framework takes it: it looks whether it is given a coroutine function."""
+
+        async def step(**arguments: Any) -> str:
+            self.given.append(arguments)
+            return "RESULT"
+
+        return step
+
+
+@pytest.fixture
+def tool() -> Tool:
+    """The one tool of the agents: ``step``."""
+    return Tool()
+
+
+@pytest.fixture
+async def make(server: FaultServer, tool: Tool) -> AsyncIterator[Callable[..., Any]]:
+    """Make an agent of the provider with the tool and the given rails."""
+    from openjiuwen.core.foundation.llm.model_clients.openai_model_client import OpenAIModelClient
+    from openjiuwen.core.foundation.llm.schema.config import ModelClientConfig, ModelRequestConfig
+    from openjiuwen.core.foundation.tool import LocalFunction, ToolCard
+    from openjiuwen.core.runner import Runner
+    from openjiuwen.core.single_agent import AgentCard
+    from openjiuwen.core.single_agent.agents.react_agent import ReActAgent, ReActAgentConfig
+
+    made = []
+
+    async def make(*rails: Any, iterations: int = 20) -> Any:
+        name = f"agent-{next(_NUMBERS)}"
+        agent = ReActAgent(AgentCard(id=name, name=name, description="test"))
+        agent.configure(
+            ReActAgentConfig(
+                max_iterations=iterations,
+                model_name="scripted",
+                model_client_config=ModelClientConfig(
+                    client_provider="OpenAI", api_key="any", api_base=server.base_url, verify_ssl=False
+                ),
+                model_config_obj=ModelRequestConfig(model="scripted", max_tokens=64),
+            )
+        )
+        card = ToolCard(
+            id=f"{name}-step",
+            name="step",
+            description="step",
+            input_params={"type": "object", "properties": {}, "additionalProperties": True},
+        )
+        Runner.resource_mgr.add_tool(LocalFunction(card, tool.function))
+        agent.ability_manager.add(card)
+        for rail in rails:
+            await agent.register_rail(rail)
+        made.append(agent)
+        return agent
+
+    yield make
+    for agent in made:
+        await agent.agent_callback_manager.clear()
+        Runner.resource_mgr.remove_tool(f"{agent.card.id}-step")
+    await OpenAIModelClient.aclose()
