@@ -33,7 +33,8 @@ class ContinuityCapability(AbstractCapability[Any]):
     ``agent.run_stream()``: it is refused with an error, or goes without recovery of the response that it
     hands out. ``empty_is_answer`` says whether an empty response is a proper answer; ``None``: where the
     agent's output type allows none. ``ending_tools`` are tools after which another capability ends the run on
-    purpose; output tools need not be named.
+    purpose; output tools need not be named. ``stop_reason_required=False`` is for servers whose streams never
+    carry a stop reason: their end is then taken for whole, as the framework does.
 
     Raises ``ConfigurationError`` where the configuration is not valid.
     """
@@ -49,6 +50,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         run_stream: Literal["refuse", "unprotected"] = "refuse",
         empty_is_answer: bool | None = None,
         ending_tools: Iterable[str] = (),
+        stop_reason_required: bool = True,
         id: str | None = "continuity",
     ) -> None:
         plugins = tuple(plugins)
@@ -61,6 +63,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         self.run_stream = run_stream
         self.empty_is_answer = empty_is_answer
         self.ending_tools = frozenset(ending_tools)
+        self.stop_reason_required = stop_reason_required
         self.id = id
         self.description = None
         self.defer_loading = False
@@ -101,6 +104,7 @@ class ContinuityCapability(AbstractCapability[Any]):
             on_report=self._keep,
             empty_is_answer=self.empty_is_answer,
             ending_tools=self.ending_tools,
+            stop_reason_required=self.stop_reason_required,
         )
         return bound
 

@@ -52,6 +52,8 @@ class RunDriver:
     """Whether an empty response is a proper answer; ``None``: where the agent's output type allows none."""
     ending_tools: frozenset[str] = frozenset()
     """Tools after which another capability ends the run on purpose."""
+    stop_reason_required: bool = True
+    """Whether a stream that ends without the provider's word for it is a failure."""
     run: Run | None = None
     in_node: bool = False
     """Whether a node is being run with all its hooks; ``run_stream`` and hand-driven streams do not."""
@@ -72,7 +74,7 @@ class RunDriver:
     @property
     def recovers(self) -> bool:
         """Whether anything may be done but looking."""
-        return self.run is not None and self.run.mode is Mode.ON
+        return self.run is not None and not self.run.is_over and self.run.mode is Mode.ON
 
     # ---------------------------------------------------------------- the whole run
 
@@ -142,7 +144,7 @@ class RunDriver:
         adjust, self._adjust = self._adjust, None
         if adjust is not None:
             request.model_settings = {**(request.model_settings or {}), **settings_of(adjust)}
-        self._asked = Asked.of(request)
+        self._asked = Asked.of(request, stop_reason_required=self.stop_reason_required)
         if self.recovers:
             warn_of_server_held_history(request.model_settings or {})
         if self.empty_is_answer is None:
@@ -161,6 +163,8 @@ class RunDriver:
             return await handler(node)
         if self._is_over:
             self._start_next(ctx)
+        if self.run.is_over:  # It ended with its parent.
+            return await handler(node)
         before, self.in_node = self.in_node, True
         try:
             if isinstance(node, ModelRequestNode):
@@ -193,7 +197,7 @@ class RunDriver:
     async def _request_failed(self, ctx: RunContext[Any], error: Exception, known: int) -> Any:
         """The node that goes on after a failed request; ``None``: the error is the caller's."""
         assert self.run is not None
-        if not is_of_the_model(error):
+        if self.run.is_over or not is_of_the_model(error):
             return None
         run, turn = self.run, failed_turn(error, _interrupted(ctx, known))
         self._response = None
@@ -214,6 +218,8 @@ class RunDriver:
     async def _request_aborted(self, ctx: RunContext[Any], cancelled: BaseException, known: int) -> None:
         """Tell of the turn that was cut off; nothing is waited for, so that a cancelled task can do it."""
         assert self.run is not None
+        if self.run.is_over:
+            return
         turn = failed_turn(cancelled, _interrupted(ctx, known))
         self.run.abort()
         await self.run.turn_ended(
@@ -223,6 +229,8 @@ class RunDriver:
     async def _responded(self, ctx: RunContext[Any], node: Any) -> Any:
         """Decide about a response before anything is done with it."""
         assert self.run is not None
+        if self.run.is_over:
+            return node
         self._response = node.model_response
         turn = turn_of(node.model_response, must_say_why=self._asked.must_say_why)
         self._called, self._not_to_run, self._end_run = None, frozenset(), None
@@ -251,9 +259,11 @@ class RunDriver:
         try:
             result = await handler(node)
         except Exception as error:
-            if turn is not None:
+            if turn is not None and not self.run.is_over:
                 await self._tool_failed(ctx, turn, error)
             raise
+        if self.run.is_over:
+            return result
         end_run = self._end_run
         if turn is not None:
             ended = attrs.evolve(turn, results=_results(ctx, result))
@@ -308,7 +318,9 @@ class RunDriver:
 
     def check_call(self, call: ToolCallPart | None) -> None:
         """Raise where the response of this call was cut or filtered: the call may not be what it seems."""
-        if call is not None and call.tool_call_id in self._not_to_run and self.recovers:
+        if self.run is None or self.run.mode is not Mode.ON or call is None:
+            return
+        if call.tool_call_id in self._not_to_run:
             limit = self._asked.output_limit or "provider default"
             raise exceptions.IncompleteToolCall(
                 f"The response that calls {call.tool_name!r} was cut (model token limit: {limit}): the call "

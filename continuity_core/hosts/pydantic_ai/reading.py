@@ -182,7 +182,7 @@ def _leaves(error: Exception) -> Sequence[Exception]:
 
 def is_of_the_model(error: Exception) -> bool:
     """Whether the model call failed, and not the host, a hook, or a consumer of the stream."""
-    if isinstance(error, _HOST_ERRORS):
+    if isinstance(error, _HOST_ERRORS) or isinstance(error.__cause__, exceptions.ModelRetry):
         return False
     return isinstance(error, _MODEL_ERRORS) or any(
         _calls_a_model(traceback) for traceback in _tracebacks(error.__traceback__)

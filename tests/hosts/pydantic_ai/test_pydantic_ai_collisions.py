@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
+from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ModelConnectionError, UserError
+from pydantic_ai.exceptions import ModelConnectionError, UnexpectedModelBehavior, UserError
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -209,6 +209,32 @@ async def test_an_error_of_another_capability_is_not_the_models(
     assert server.requests == []
 
 
+async def test_rejections_by_another_capability_are_its_own_business(
+    server: FaultServer, model: Any, load: Callable[..., Continuity], clock: VirtualClock
+) -> None:
+    class Picky(AbstractCapability[Any]):
+        async def after_model_request(
+            self, ctx: RunContext[Any], *, request_context: Any, response: ModelResponse
+        ) -> ModelResponse:
+            raise ModelRetry("say it better")
+
+    server.play([DONE, DONE])
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=load()), Picky()])
+    with pytest.raises(UnexpectedModelBehavior, match="output retries"):
+        await agent.run("x")
+    assert clock.waits == []
+
+
+async def test_a_stop_reason_need_not_come_where_that_is_said(
+    server: FaultServer, model: Any, load: Callable[..., Continuity]
+) -> None:
+    capability = ContinuityCapability(continuity=load(), stop_reason_required=False)
+    server.play([{"text": "all of it", "cut": "no_finish"}])
+    async with Agent(model, capabilities=[capability]).run_stream_events("x") as events:
+        last = [event async for event in events][-1]
+    assert last.result.output == "all of it"
+
+
 async def test_a_durable_engines_run_is_left_to_it(
     server: FaultServer, model: Any, load: Callable[..., Continuity], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -261,6 +287,27 @@ async def test_an_agent_used_as_a_tool_is_a_run_of_its_own_under_its_parents_cei
     first, second = started
     assert second.data["parent"] == first.run
     assert server.requests[-1].mentions("half an ans")
+
+
+async def test_a_run_that_outlives_its_parent_goes_on_without_recovery(
+    server: FaultServer, model: Any, load: Callable[..., Continuity]
+) -> None:
+    capability = ContinuityCapability(continuity=load())
+    inner = Agent(model, capabilities=[capability])
+    outer = Agent(model, capabilities=[capability])
+    left_behind: list[asyncio.Task[Any]] = []
+
+    @outer.tool_plain
+    async def start() -> str:
+        left_behind.append(asyncio.create_task(inner.run("inner")))
+        await hold.reached()
+        return "started"
+
+    server.play([{"tool_calls": [{"name": "start"}]}, {"text": "half an answer", "stop": "length"}, DONE])
+    hold = server.hold(2)
+    assert (await outer.run("outer")).output == "done"
+    hold.release()
+    assert (await left_behind[0]).output == "half an answer"
 
 
 async def test_two_runs_of_one_conversation_at_a_time_do_not_disturb_each_other(
