@@ -17,7 +17,8 @@ from continuity_core.hosts.langchain.collisions import warn_of_server_held_histo
 from continuity_core.hosts.langchain.driving import Ask, BeforeSettle, Steps, TurnEnded
 from continuity_core.hosts.langchain.facts import adjusted, direct_tools_of, output_limit_of, verdict_of
 from continuity_core.hosts.langchain.listening import Listener
-from continuity_core.hosts.langchain.live import Invocation, Live, Lives
+from continuity_core.hosts.langchain.live import Invocation, Live
+from continuity_core.hosts.langchain.lives import Lives
 from continuity_core.hosts.langchain.projecting import History, ref_of
 from continuity_core.hosts.langchain.reading import failed_turn, results_for, turn_of
 from continuity_core.hosts.langchain.truncation import without_cut_calls
@@ -49,7 +50,7 @@ class Outcome:
         answer = self.answer
         if answer is None or self.turn.stop_reason not in (StopReason.STOP, StopReason.TOOL_USE):
             return False
-        return bool(answer.tool_calls) and not self.turn.unfinished
+        return bool(answer.tool_calls)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -122,8 +123,8 @@ class Hooks:
         if isinstance(response, AIMessage):
             response = ModelResponse(result=[response])
         answer = next((m for m in reversed(response.result) if isinstance(m, AIMessage)), None)
-        if listener.error is not None:
-            # A middleware further in made an answer of the failure.
+        if listener.error is not None and not (answer is not None and answer.tool_calls):
+            # A middleware further in made an answer of the failure, and not one to go on with.
             turn = failed_turn(listener.error, listener.partial(), requests=listener.calls)
             return Outcome(turn=turn, response=response, answer=answer)
         if answer is None:

@@ -12,7 +12,8 @@ from continuity_core.continuity import Continuity
 from continuity_core.engine.run import Run, SyncRun
 from continuity_core.hosts.langchain.boundaries import STATE, Hooks
 from continuity_core.hosts.langchain.driving import drive, drive_sync
-from continuity_core.hosts.langchain.live import Invocation, Kind, Lives
+from continuity_core.hosts.langchain.live import Invocation, Kind, Live
+from continuity_core.hosts.langchain.lives import Lives
 from continuity_core.model.report import Report
 
 
@@ -124,5 +125,5 @@ class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
         invocation = Invocation.of(runtime)
         return self._hooks_of(self._lives.of(kind, invocation, saved), invocation)
 
-    def _hooks_of(self, live: Any, invocation: Invocation) -> Hooks:
+    def _hooks_of(self, live: Live, invocation: Invocation) -> Hooks:
         return Hooks(lives=self._lives, live=live, invocation=invocation, ending_tools=self._ending_tools)

@@ -10,7 +10,10 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain.agents.structured_output import ProviderStrategy, StructuredOutputValidationError, ToolStrategy
-from langchain_agents import QUESTION, CountedTool, answer, calling
+from langchain_agents import QUESTION, CountedTool, answer, calling, thread
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from continuity_core import Continuity, RunOutcome
@@ -224,3 +227,41 @@ async def test_an_abort_of_the_parent_ends_the_wait_of_a_sub_agent(
         await nested(model, outer, inner).ainvoke(QUESTION)
     assert [record.ended_by for record in ended] == ["abort"]
     assert len(server.requests) == 2
+
+
+async def test_the_run_of_an_agent_inside_another_graph_is_found_by_its_thread(
+    server: FaultServer, model: MakeModel, load: Load
+) -> None:
+    server.play([{"text": "done"}])
+    middleware = ContinuityMiddleware(continuity=load())
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", create_agent(model(), [], middleware=[middleware]))
+    graph.add_edge(START, "agent")
+    await graph.compile(checkpointer=InMemorySaver()).ainvoke(QUESTION, thread())
+    report = middleware.report_of("T")
+    assert report is not None
+    assert report.outcome is RunOutcome.COMPLETED
+    assert middleware.report_of("another") is None
+
+
+class AnswersItself(AgentMiddleware[Any, Any, Any]):
+    """Goes on with a call of its own where the model fails."""
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return await handler(request)
+        except openai.APIError:
+            return AIMessage("", tool_calls=[{"name": "step", "args": {}, "id": "own"}])
+
+
+async def test_a_middleware_that_goes_on_after_a_failure_by_itself_is_left_alone(
+    server: FaultServer, model: MakeModel, load: Load, clock: VirtualClock
+) -> None:
+    server.play(
+        [{"http": 503, "headers": {}, "body": {"error": {"message": "overloaded"}}}, {"text": "done"}]
+    )
+    step = CountedTool()
+    middleware = [ContinuityMiddleware(continuity=load()), AnswersItself()]
+    agent = create_agent(model(), [step.tool()], middleware=middleware)
+    assert answer(await agent.ainvoke(QUESTION)) == "done"
+    assert (step.times, clock.waits) == (1, [])
