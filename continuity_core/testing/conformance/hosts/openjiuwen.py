@@ -16,7 +16,6 @@ from openjiuwen.core.foundation.llm.model_clients.openai_model_client import Ope
 from openjiuwen.core.foundation.llm.schema.config import ModelClientConfig, ModelRequestConfig
 from openjiuwen.core.foundation.tool import LocalFunction, ToolCard
 from openjiuwen.core.runner import Runner
-from openjiuwen.core.session.agent import create_agent_session
 from openjiuwen.core.single_agent import AgentCard
 from openjiuwen.core.single_agent.agents.react_agent import ReActAgent, ReActAgentConfig
 from openjiuwen.core.single_agent.rail.base import AgentCallbackContext, AgentRail
