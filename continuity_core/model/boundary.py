@@ -21,8 +21,11 @@ class Mode(StrEnum):
     """What continuity does at a boundary."""
 
     ON = "on"
+    """Recover."""
     OBSERVE = "observe"
+    """Say in events what would be done, and do nothing."""
     OFF = "off"
+    """Nothing; only artefacts of earlier versions are kept out of requests."""
 
 
 class Point(StrEnum):

@@ -16,16 +16,27 @@ class CauseKind(StrEnum):
     """What a turn was."""
 
     FINAL = "final"
+    """An answer: the model stopped by itself."""
     TOOL_CALLS = "tool_calls"
+    """The model called tools."""
     LENGTH = "length"
+    """Cut at the output cap, also where a provider reports the cap as an error."""
     EMPTY = "empty"
+    """A successful response with neither text nor a call."""
     TRANSIENT = "transient"
+    """The connection, the stream or the provider failed; asking again may help."""
     RATE_LIMIT = "rate_limit"
+    """Too many requests or tokens in a short time: it passes within a quarter of an hour."""
     USAGE_LIMIT = "usage_limit"
+    """The window of a plan is used up: it resets in minutes, hours or days."""
     CONTEXT_OVERFLOW = "context_overflow"
+    """The input is too long: the host's compaction is what helps."""
     PERMANENT = "permanent"
+    """Asking again cannot help: credentials, billing, safety, an invalid request."""
     CANCELLED = "cancelled"
+    """The user aborted."""
     UNKNOWN = "unknown"
+    """Nothing tells what it was."""
 
 
 @attrs.frozen(kw_only=True)

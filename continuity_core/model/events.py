@@ -15,16 +15,27 @@ class EventKind(StrEnum):
     """The kinds of events."""
 
     RUN_STARTED = "run_started"
+    """A run began: `parent`, `mode`, and whether a saved state was `restored`."""
     BOUNDARY = "boundary"
+    """A boundary was decided: the turn, its cause, what each plugin said, what was dropped, what came of it."""
     WAIT_STARTED = "wait_started"
+    """A wait began: its `number` in the run, its length in `seconds`, and `why`."""
     WAIT_ENDED = "wait_ended"
+    """A wait is over: `held_seconds`, and what `ended_by` ended it early."""
     EDIT_REFUSED = "edit_refused"
+    """An edit of the projection does not stand: `plugin`, `what`, `why`."""
     PLUGIN_FAULT = "plugin_fault"
+    """A plugin made a mistake: `plugin`, `hook`, `error`, and whether it is `disabled` for the run."""
     PLUGIN_SLOW = "plugin_slow"
+    """A hook took longer than 50 ms: `plugin`, `hook`, `seconds`."""
     MODE_CHANGED = "mode_changed"
+    """Recovery, or a part of it, was switched: `mode`, `reason`."""
     INPUT_ARRIVED = "input_arrived"
+    """The user said something: `input` is `steer` or `follow_up`."""
     ABORTED = "aborted"
+    """The user aborted the run."""
     RUN_SETTLED = "run_settled"
+    """The run is over: the report's values but for its events."""
 
 
 @attrs.frozen(kw_only=True)

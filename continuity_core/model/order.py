@@ -12,10 +12,15 @@ class Stage(StrEnum):
     """The stages of the chain, in order: a guard sees what it guards against."""
 
     WAIT = "wait"
+    """Waits that the provider asks for."""
     RECOVER = "recover"
+    """Asking for another turn after a broken one."""
     TAIL = "tail"
+    """Going on where a run would end without an answer."""
     GUARD = "guard"
+    """Limits on all of the above."""
     REDACT = "redact"
+    """Keeping what is broken out of requests."""
 
     @property
     def rank(self) -> int:

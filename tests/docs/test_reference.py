@@ -1,0 +1,121 @@
+"""The reference cannot drift: what the code has stands in it, and pictures are those that are drawn today."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import continuity_core
+from continuity_core import CauseKind, EventKind, Stage, hookspecs
+from continuity_core.engine.state import Outcome
+from continuity_core.model.decisions import DECISIONS
+from continuity_core.testing import play
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+GENERATED = load(DOCS / "_ext" / "generated.py")
+
+
+def page(name: str) -> str:
+    """A page of the reference as it is published."""
+    text: str = GENERATED.filled((DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8"))
+    return text
+
+
+def test_every_hook_is_documented_with_its_parameters() -> None:
+    text = page("hooks")
+    for name in vars(hookspecs):
+        if name.startswith("continuity_"):
+            assert f"### `{name}`" in text
+    for stage in Stage:
+        assert f"`{stage.value}`" in text
+
+
+def test_every_decision_and_its_join_rule_are_documented() -> None:
+    text = page("decisions")
+    rules = text[text.index("## Join rules") :]
+    for decision in DECISIONS:
+        assert f"### `{decision.__name__}`" in text
+        assert f"| `{decision.__name__}` |" in rules
+    for outcome in Outcome:
+        assert f"| `{outcome.value}` |" in text
+
+
+@pytest.mark.parametrize("kinds", [CauseKind, EventKind])
+def test_every_cause_and_event_says_what_it_is(kinds: type[CauseKind | EventKind]) -> None:
+    text = page("causes-and-events")
+    for kind in kinds:
+        row = re.search(rf"^\| `{kind.value}` \| (.+) \|$", text, re.MULTILINE)
+        assert row is not None
+        assert len(row[1]) > 10, kind
+
+
+def test_every_key_of_the_events_of_a_run_is_documented() -> None:
+    text = page("causes-and-events")
+    played = play(
+        [{"text": ""}, {"text": "half", "stop": "length"}, {"text": "done"}],
+        settings={"max_resumes": 2},
+    )
+    seen = {event.kind for event in played.events}
+    assert {"run_started", "boundary", "wait_started", "wait_ended", "run_settled"} <= seen
+    for event in played.events:
+        for key in event.data:
+            assert f"`{key}`" in text, (event.kind, key)
+
+
+def test_every_option_and_bundled_plugin_is_documented() -> None:
+    text = page("plugins")
+    continuity = continuity_core.Continuity.from_settings({})
+    for row in continuity.plugins.table:
+        assert f"### `{row.name}`" in text
+        for option in row.options:
+            assert f"| `{option}` |" in text
+    for setting in ("mode", "max_resumes", "disable", "only", "load", "require"):
+        assert f"| `{setting}` |" in text
+
+
+def test_every_command_is_documented() -> None:
+    text = page("commands")
+    from continuity_core.cli.application import application
+
+    for name in application.commands or ():
+        assert f"## `continuity {name}`" in text
+    assert "## `continuity demo`" in text
+
+
+def test_every_public_name_is_documented() -> None:
+    text = page("python")
+    for name in continuity_core.__all__:
+        assert f"| `{name}` |" in text
+
+
+def test_the_pictures_are_those_that_are_drawn_today() -> None:
+    draw = load(DOCS / "pictures" / "draw.py")
+    for name, picture in draw.PICTURES.items():
+        assert (DOCS / "pictures" / name).read_text(encoding="utf-8") == picture(), (
+            f"{name} is out of date: run python docs/pictures/draw.py"
+        )
+
+
+def test_every_page_of_the_site_is_reached_from_the_index() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for found in DOCS.rglob("*.md"):
+        name = found.relative_to(DOCS).with_suffix("").as_posix()
+        if name != "index" and "_build" not in name:
+            assert name in index or f"{name.partition('/')[0]}/*" in index, name
