@@ -3,7 +3,7 @@
 A task takes some steps: each is a model turn with a tool call, the last one is the answer. Every request for
 a step draws what happens to it. The rates are settings, not measurements of any provider: one public study
 saw stream errors in 25 of one model's 62 runs; public benchmark reports lost 13 of 445 trials to the output
-cap and 36 of 730 to HTTP 429. The defaults bring a run of twelve steps near to these, streams at half of that.
+cap and 36 of 730 to HTTP 429. The defaults bring a run of twelve steps near to these, streams at half.
 """
 
 from __future__ import annotations

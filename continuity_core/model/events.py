@@ -17,7 +17,7 @@ class EventKind(StrEnum):
     RUN_STARTED = "run_started"
     """A run began: `parent`, `mode`, and whether a saved state was `restored`."""
     BOUNDARY = "boundary"
-    """A boundary was decided: the turn, its cause, what each plugin said, what was dropped, what came of it."""
+    """A boundary was decided: the turn, its cause, what each plugin said, what fell, what came of it."""
     WAIT_STARTED = "wait_started"
     """A wait began: its `number` in the run, its length in `seconds`, and `why`."""
     WAIT_ENDED = "wait_ended"

@@ -151,8 +151,12 @@ async def test_the_margin_is_added_before_the_longest_hint_is_chosen() -> None:
     assert await poll(run, 1) == [150]
 
 
-@pytest.mark.parametrize(("hint", "held"), [(Guidance(seconds=0), 1), (Guidance(seconds=0, approximate=True), 30)])
-async def test_zero_is_at_least_a_second_and_approximate_zero_gets_the_margin(hint: Guidance, held: int) -> None:
+@pytest.mark.parametrize(
+    ("hint", "held"), [(Guidance(seconds=0), 1), (Guidance(seconds=0, approximate=True), 30)]
+)
+async def test_zero_is_at_least_a_second_and_approximate_zero_gets_the_margin(
+    hint: Guidance, held: int
+) -> None:
     run = make(bundled(guidance=(hint,))).start_run()
     assert await poll(run, 1) == [held]
 

@@ -115,7 +115,10 @@ async def test_a_call_without_its_result_is_no_tool_tail() -> None:
 async def test_calls_followed_by_text_are_no_tool_tail() -> None:
     run, turn = make().start_run(), calls("step")
     last = Turn(
-        stop_reason=StopReason.STOP, blocks=(*turn.blocks, Text("all done")), results=turn.results, entry=ref("t")
+        stop_reason=StopReason.STOP,
+        blocks=(*turn.blocks, Text("all done")),
+        results=turn.results,
+        entry=ref("t"),
     )
     await run.turn_ended(last)
     assert not (await run.before_settle()).resume

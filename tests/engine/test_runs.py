@@ -33,7 +33,11 @@ ENDINGS: dict[str, tuple[Callable[[Continuity, Run], object], str, Outcome]] = {
     "abort": (lambda _, run: run.abort(), "abort", Outcome.CANCELLED),
     "abort_all": (lambda continuity, _: continuity.abort_all(), "abort", Outcome.CANCELLED),
     "disable": (lambda continuity, _: continuity.disable(), "mode off", Outcome.CANCELLED),
-    "observe": (lambda continuity, _: setattr(continuity, "mode", Mode.OBSERVE), "mode observe", Outcome.CANCELLED),
+    "observe": (
+        lambda continuity, _: setattr(continuity, "mode", Mode.OBSERVE),
+        "mode observe",
+        Outcome.CANCELLED,
+    ),
     "one plugin": (lambda continuity, _: continuity.disable("stream-recovery"), "off", Outcome.CANCELLED),
     "steer": (lambda _, run: run.input_arrived("steer"), "input", Outcome.SUPERSEDED),
     "follow_up": (lambda _, run: run.input_arrived("follow_up"), "input", Outcome.SUPERSEDED),
@@ -177,9 +181,9 @@ async def test_a_run_that_ends_without_a_whole_answer_is_a_warning_and_never_a_s
 
 async def test_for_unattended_work_an_incomplete_run_can_raise_with_the_partial() -> None:
     continuity = make(max_resumes=0, incomplete=Incomplete.RAISE)
-    with pytest.raises(IncompleteRun, match="max_resumes is 0") as caught:
-        with continuity.start_run("s") as run:
-            await play(run, [cut("half")])
+    run = continuity.start_run("s")
+    with pytest.raises(IncompleteRun, match="max_resumes is 0") as caught, run:
+        await play(run, [cut("half")])
     assert caught.value.partial is not None
     assert caught.value.partial.text == "half"
     error = ConnectionError("gone")
@@ -244,7 +248,9 @@ def test_a_synchronous_wait_is_ended_from_another_thread(how: str) -> None:
 
     def end() -> None:
         assert waiting.wait(5)
-        {"abort": run.abort, "disable": continuity.disable, "input": lambda: run.input_arrived("steer")}[how]()
+        {"abort": run.abort, "disable": continuity.disable, "input": lambda: run.input_arrived("steer")}[
+            how
+        ]()
 
     other = threading.Thread(target=end)
     other.start()

@@ -143,7 +143,7 @@ class Played:
 
 
 async def play(run: Run, turns: Sequence[Turn], host: HostFacts | None = None) -> Played:
-    """Give the run these turns as a host without native recovery would, until it settles or they are used up."""
+    """Give the run these turns as a host without native recovery would, until it settles or they are out."""
     facts, played = host or HostFacts(), Played()
     for turn in turns:
         played.turns += 1
