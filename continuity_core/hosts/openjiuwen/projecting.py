@@ -75,6 +75,19 @@ def projected(shown: Sequence[Shown], result: ProjectionResult) -> list[Any]:
     return chosen
 
 
+def is_cut(call_id: str | None, context: Any) -> bool:
+    """Whether the call belongs to a turn of the context that did not end well.
+
+    A call that waited for an approval is executed in another invocation.
+    """
+    for message in reversed([] if context is None else context.get_messages()):
+        if isinstance(message, AssistantMessage) and any(
+            call.id == call_id for call in message.tool_calls or ()
+        ):
+            return STOP in (message.metadata or {})
+    return False
+
+
 def _stop_of(message: Any) -> StopReason | None:
     noted = _STOPS.get(str((message.metadata or {}).get(STOP)))
     return StopReason.LENGTH if noted is None and message.finish_reason == "length" else noted

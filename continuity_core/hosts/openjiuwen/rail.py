@@ -16,6 +16,7 @@ from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.settings import Incomplete
 from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
+from continuity_core.hosts.openjiuwen.projecting import is_cut
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
@@ -174,9 +175,11 @@ class ContinuityRail(AgentRail):
     async def before_tool_call(self, ctx: AgentCallbackContext) -> None:
         """Keep a call from being executed whose turn did not end well."""
         live = self._live(ctx)
-        if live is None or not live.recovers or not live.vetoed:
-            return
         call = ctx.inputs.tool_call
+        if live is None or not live.recovers:
+            return
+        if call.id not in live.vetoed and not is_cut(call.id, ctx.context):
+            return
         ctx.inputs.tool_msg = ToolMessage(content=CUT_CALL, tool_call_id=call.id or "")
         if call.id:
             ctx.extra.setdefault("_skip_tool_calls", {})[call.id] = True

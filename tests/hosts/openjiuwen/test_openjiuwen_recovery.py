@@ -226,3 +226,24 @@ async def test_a_tool_tail_goes_on_where_the_ending_tools_are_named(
     agent = await make(_Finishing(), ContinuityRail(continuity=load(), ending_tools=["finish"]))
     assert (await agent.invoke(dict(ASKED)))["output"] == "done"
     assert server.requests[1].mentions("RESULT")
+
+
+async def test_a_cut_call_is_not_executed_in_another_invocation_either(
+    server: FaultServer, make: Callable[..., Any], load: Callable[..., Continuity], tool: Any
+) -> None:
+    """As a call is that waited for an approval: by an invocation that knows the context alone."""
+    from openjiuwen.core.foundation.llm import AssistantMessage
+    from openjiuwen.core.single_agent.rail.base import AgentCallbackContext
+
+    server.play([CUT_CALL, {"text": "done"}])
+    agent = await make(ContinuityRail(continuity=load()))
+    session = create_agent_session(session_id="approved", card=agent.card)
+    await session.pre_run()
+    await agent.invoke({"query": "Finish the task"}, session)
+    context = agent.context_engine.get_context(session_id="approved")
+    [cut] = [m for m in context.get_messages() if isinstance(m, AssistantMessage) and m.tool_calls]
+    later = await make(rail := ContinuityRail(continuity=load()))
+    ctx = AgentCallbackContext(agent=later, inputs={}, session=session, context=context)
+    await rail.before_invoke(ctx)
+    await later.ability_manager.execute(ctx, cut.tool_calls, session)
+    assert tool.given == []
