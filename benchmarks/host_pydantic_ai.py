@@ -85,7 +85,7 @@ def agent_with(*capabilities: AbstractCapability[Any]) -> Agent[None, str]:
 
 
 async def measure(rounds: int) -> dict[str, list[float]]:
-    """Microseconds of processor time a turn of each agent, by round; the order changes from round to round."""
+    """Microseconds of processor time a turn of each agent, by round; each round has another order."""
     agents: dict[str, Callable[[], Any]] = {
         name: agent.run
         for name, agent in {
