@@ -31,9 +31,13 @@ _GUIDED = frozenset(
 
 _LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
 _REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
+_MORE_THAN = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
+"""``45012 > 32768``, as many write a number of tokens beside its limit."""
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
 _PREFIXES = re.compile(r"(?:[\w.]{0,40}(?:error|exception|cancelled|canceled): ?(?:\[[\w-]{1,20}\] ?)?){1,3}")
 """What programs print before a message."""
+_BARE_LENGTH = 160
+"""Characters of the longest text that can be a prefix and a bare stop."""
 _LIMIT_HIT = (
     "reached",
     "exceeded",
@@ -98,7 +102,9 @@ class _Classifier(Deliberation):
                 f"{self.evidence.spelled(name)} is raised only where the caller stops.",
                 f"exception:{name}",
             )
-        bare = _PREFIXES.sub("", self.evidence.text, count=1).rstrip(" .!")
+        text = self.evidence.text
+        prefix = _PREFIXES.match(text) if len(text) <= _BARE_LENGTH else None
+        bare = text[prefix.end() if prefix is not None else 0 :].rstrip(" .!")
         if bare in BARE_STOPS:
             return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
         return self.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
@@ -202,11 +208,22 @@ class _Classifier(Deliberation):
         return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
 
     def overflow(self) -> Verdict | None:
-        return self.worded(
+        found = self.worded(
             "overflow",
             CauseKind.CONTEXT_OVERFLOW,
             "the request does not fit the model's context",
         )
+        text = self.evidence.text
+        if found is not None or ">" not in text or "token" not in text or self.find("throttle") is not None:
+            return found
+        numbers = _MORE_THAN.search(text)
+        if numbers is None or "output" in text or "max_tokens" in text:
+            return None
+        asked, allowed = (int(number.replace(",", "")) for number in numbers.groups())
+        if asked <= allowed:
+            return None
+        why = f"The text compares {asked} tokens with a limit of {allowed}."
+        return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "overflow:more-than")
 
     def refused(self) -> Verdict | None:
         found = self.worded("safety", CauseKind.PERMANENT, "a safety filter refused it")

@@ -126,6 +126,7 @@ BILLING = (
         "no active subscription",
         "subscription is not active",
         "trial has ended",
+        "trial is over",
         "trial expired",
         "trial has expired",
         "plan has expired",

@@ -149,6 +149,18 @@ COMBINATIONS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a limit",
+        CauseKind.RATE_LIMIT,
+        (
+            _words("limit limits quota quotas cap allowance allotment"),
+            _words("reached exceeded hit used exhausted consumed spent depleted gone full"),
+        ),
+        _words(
+            "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
+            "pixels file files schema time memory length size output token possibly window"
+        ),
+    ),
+    Combination(
         "no room",
         CauseKind.TRANSIENT,
         (
@@ -283,7 +295,8 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "deactivated disabled purchase upgrade unsupported suspended banned revoked forbidden prohibited "
                 "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
                 "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe must verify "
-                "verification terms outdated obsolete denied rejected refused invalid illegal malformed"
+                "verification terms outdated obsolete denied rejected refused invalid illegal malformed blocked "
+                "removed flagged expired discontinued"
             ),
         ),
         _TOOLS | _words("connection"),

@@ -117,6 +117,7 @@ NOT_THE_PROVIDER = (
         "^tool_",
         "sandbox error:",
         "inability to use a tool",
+        "call unknown tool",
         "^tool timeout",
         "^tool * returned",
         "^tool call * returned",

@@ -11,6 +11,7 @@ USAGE = (
         "hit your limit",
         "hit your * limit * resets",
         "5-hour limit",
+        "5-hour window",
         "5 hour limit",
         "five-hour limit",
         "session limit reached",

@@ -30,8 +30,8 @@ SAFETY = (
         "our usage policy",
         "our usage policies",
         "usage guidelines",
-        "acceptable use policy",
     ),
+    *said("Anthropic", "acceptable use policy", unless=("per minute", "rate limit", "more gradually")),
     *said(
         "OpenAI",
         "rejected by the content filter",
