@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 import re
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -46,6 +47,13 @@ CANNOT: Mapping[Feature, str] = {
     Feature.FOLLOW_UP_DURING_WAIT: _ONE_INPUT,
 }
 """The capability table: what the host has not, and why."""
+CANNOT_STREAMED_ANTHROPIC: Mapping[Feature, str] = {
+    Feature.ABORT: (
+        "on Python 3.11 the framework's client takes no cancellation before the answer's first byte, "
+        "with and without continuity"
+    ),
+}
+"""What it has not in a stream of Anthropic Messages."""
 
 
 class OpenJiuwenHost:
@@ -55,13 +63,14 @@ class OpenJiuwenHost:
     dialects = ("chat", "anthropic")
 
     def __init__(self) -> None:
-        for name in list(logging.root.manager.loggerDict):
-            logging.getLogger(name)
         logging.disable(logging.ERROR)
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
         """See ``CANNOT``."""
-        return CANNOT.get(feature)
+        reason = CANNOT.get(feature)
+        if reason is None and mode.stream and mode.dialect == "anthropic" and sys.version_info < (3, 12):
+            reason = CANNOT_STREAMED_ANTHROPIC.get(feature)
+        return reason
 
     def adds_text(self, text: str) -> bool:
         """It adds none."""
