@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from openhands.sdk.agent import AgentBase
 from openhands.sdk.context.condenser import NoOpCondenser
 
 from continuity_core.engine.results import BoundaryResult
@@ -34,6 +35,11 @@ class WatchedAgent(StandIn):
     def continuity_agent(self) -> Any:
         """The agent that it stands for now."""
         return self._continuity_own
+
+    @classmethod
+    def model_validate(cls, *arguments: Any, **options: Any) -> Any:
+        """As of every agent: the data say of which kind it is. A fork asks the class of what it forks."""
+        return AgentBase.model_validate(*arguments, **options)
 
     def step(self, conversation: Any, on_event: Any, on_token: Any = None) -> None:
         """One step of the loop, and what continuity says to it; waits are held on this thread."""
