@@ -15,7 +15,7 @@ from langgraph.types import Command
 from continuity_core.engine.results import NOTHING, BoundaryResult
 from continuity_core.hosts.langchain.collisions import warn_of_server_held_history
 from continuity_core.hosts.langchain.driving import Ask, BeforeSettle, Steps, TurnEnded
-from continuity_core.hosts.langchain.facts import adjusted, direct_tools_of, output_limit_of, verdict_of
+from continuity_core.hosts.langchain.facts import adjusted, direct_tools_of, verdict_of
 from continuity_core.hosts.langchain.listening import Listener
 from continuity_core.hosts.langchain.live import Invocation, Live
 from continuity_core.hosts.langchain.lives import Lives
@@ -251,7 +251,7 @@ class Hooks:
         error = None if outcome is None else outcome.error
         return HostFacts(
             aborted=self.invocation.drained,
-            output_limit=None if request is None else output_limit_of(request),
+            output_limit=None if request is None else self.live.limits.of(request),
             classification=None if error is None else verdict_of(error),
             retry_follows=False,
             ending_tools=self.ending_tools,

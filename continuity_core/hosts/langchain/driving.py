@@ -9,7 +9,7 @@ import attrs
 from langchain.agents.middleware import ModelRequest
 
 from continuity_core.engine.run import Run, SyncRun
-from continuity_core.hosts.langchain.listening import Listener, listening
+from continuity_core.hosts.langchain.listening import LISTENER, Listener
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.turn import Turn
 
@@ -50,8 +50,11 @@ async def drive(steps: Steps, run: Run, handler: Callable[[Any], Awaitable[Any]]
         if isinstance(step, BeforeSettle):
             return await run.before_settle(step.facts)
         assert handler is not None
-        with listening(step.listener):
+        token = LISTENER.set(step.listener)
+        try:
             return await handler(step.request)
+        finally:
+            LISTENER.reset(token)
 
     try:
         step = next(steps)
@@ -75,8 +78,11 @@ def drive_sync(steps: Steps, run: SyncRun, handler: Callable[[Any], Any] | None 
         if isinstance(step, BeforeSettle):
             return run.before_settle(step.facts)
         assert handler is not None
-        with listening(step.listener):
+        token = LISTENER.set(step.listener)
+        try:
             return handler(step.request)
+        finally:
+            LISTENER.reset(token)
 
     try:
         step = next(steps)

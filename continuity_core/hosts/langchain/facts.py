@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain.agents.middleware import ModelRequest
@@ -27,13 +27,30 @@ _VERDICTS: Mapping[type[BaseException], CauseKind] = {
 }
 
 
-def output_limit_of(request: ModelRequest[Any]) -> int | None:
-    """The output tokens that the request asks for."""
-    for source in (request.model_settings.get, lambda name: getattr(request.model, name, None)):
-        for name in _LIMITS:
-            limit = source(name)
-            if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
-                return limit
+class OutputLimits:
+    """The output limits of requests; the model's own is looked up once, as long as the model is the same."""
+
+    def __init__(self) -> None:
+        self._model: Any = None
+        self._limit: int | None = None
+
+    def of(self, request: ModelRequest[Any]) -> int | None:
+        """The output tokens that the request asks for."""
+        if request.model_settings:
+            given = _first_limit(request.model_settings.get)
+            if given is not None:
+                return given
+        if request.model is not self._model:
+            self._limit = _first_limit(lambda name: getattr(request.model, name, None))
+            self._model = request.model
+        return self._limit
+
+
+def _first_limit(value_of: Callable[[str], Any]) -> int | None:
+    for name in _LIMITS:
+        limit = value_of(name)
+        if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+            return limit
     return None
 
 

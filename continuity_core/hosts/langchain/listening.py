@@ -6,8 +6,6 @@ tell of each call; a context variable brings the listener to them and to no othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
@@ -16,7 +14,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 from langchain_core.tracers.context import register_configure_hook
 
-_LISTENER: ContextVar[Listener | None] = ContextVar("continuity_langchain_listener", default=None)
+LISTENER: ContextVar[Listener | None] = ContextVar("continuity_langchain_listener", default=None)
+"""The listener that hears of the model calls in this context."""
 
 
 class Listener(BaseCallbackHandler):
@@ -73,14 +72,4 @@ class Listener(BaseCallbackHandler):
             self.error = error
 
 
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Let the listener hear of the model calls in the block."""
-    token = _LISTENER.set(listener)
-    try:
-        yield
-    finally:
-        _LISTENER.reset(token)
-
-
-register_configure_hook(_LISTENER, inheritable=True)
+register_configure_hook(LISTENER, inheritable=True)

@@ -10,6 +10,7 @@ import attrs
 
 from continuity_core.engine.base_run import BaseRun
 from continuity_core.engine.run import Run, SyncRun
+from continuity_core.hosts.langchain.facts import OutputLimits
 from continuity_core.hosts.langchain.projecting import Reader
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.turn import Turn
@@ -28,6 +29,7 @@ class Live:
     control: object | None = None
     """LangGraph's object for an invocation and the graphs that it invokes."""
     reader: Reader = attrs.field(factory=Reader)
+    limits: OutputLimits = attrs.field(factory=OutputLimits)
     busy: bool = False
     """A model call of it goes on."""
     waiting_for_tools: tuple[str | None, Turn] | None = None
