@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ from continuity_core.model.reading.openai_chat import ChatStreamReader
 from continuity_core.model.reading.stop_words import NO_STOP_WORD
 from continuity_core.model.stop_reason import StopReason
 from continuity_core.model.turn import Turn
+
+LOG = logging.getLogger("continuity.openhands")
 
 _ASKING = ("generate", "completion", "responses")
 _ASKING_ASYNC = ("agenerate", "acompletion", "aresponses")
@@ -82,9 +85,9 @@ class WatchedModel(StandIn):
             try:
                 response = getattr(llm, name)(messages, *arguments, **options)
             except BaseException as error:
-                call.take_error(error)
+                _note(call.take_error, error)
                 raise
-            call.take_response(response, llm, messages, self._continuity_endings)
+            _note(call.take_response, response, llm, messages, self._continuity_endings)
             return response
 
         return ask
@@ -95,9 +98,9 @@ class WatchedModel(StandIn):
             try:
                 response = await getattr(llm, name)(messages, *arguments, **options)
             except BaseException as error:
-                call.take_error(error)
+                _note(call.take_error, error)
                 raise
-            call.take_response(response, llm, messages, self._continuity_endings)
+            _note(call.take_response, response, llm, messages, self._continuity_endings)
             return response
 
         return ask
@@ -114,6 +117,14 @@ class WatchedModel(StandIn):
         if options.get("on_token") is not None:
             options["on_token"] = _watched_stream(options["on_token"], call)
         return call, llm
+
+
+def _note(take: Callable[..., None], *what: Any) -> None:
+    """Look at something; what cannot be read harms nobody, and a turn that cannot is none to continuity."""
+    try:
+        take(*what)
+    except Exception:
+        LOG.exception("a call of the model cannot be read; what comes of it is the framework's alone")
 
 
 def _settings(adjust: Adjust | None) -> dict[str, Any]:
@@ -140,13 +151,13 @@ def _watched_stream(on_token: Callable[[Any], Any], call: ModelCall) -> Callable
     if inspect.iscoroutinefunction(on_token):
 
         async def on_chunk_async(chunk: Any) -> None:
-            call.take_chunk(chunk)
+            _note(call.take_chunk, chunk)
             await on_token(chunk)
 
         return on_chunk_async
 
     def on_chunk(chunk: Any) -> Any:
-        call.take_chunk(chunk)
+        _note(call.take_chunk, chunk)
         return on_token(chunk)
 
     return on_chunk

@@ -164,7 +164,9 @@ class RunDriver:
         decided = result.outcome not in (Outcome.NONE, Outcome.OBSERVED)
         if self.recovers and (decided or self.memory.is_changed):
             self.memory.save(self.run.state)
-        if self._status is ConversationExecutionStatus.PAUSED and not self.run.aborted and self.recovers:
+        if not self.recovers:
+            return
+        if self._status is ConversationExecutionStatus.PAUSED and not self.run.aborted:
             if result.resume:
                 self.run.unscheduled("the conversation was paused")
             self.run.abort()
@@ -179,10 +181,10 @@ class RunDriver:
             self._leave_out(step, result)
             self._adjust = result.adjust
             self._keep_running(step)
-        elif self.recovers and self._has_input(step):
+        elif self._has_input(step):
             if error is not None:
                 self._keep_running(step)
-        elif self.recovers and error is None and step.has_cut_calls:
+        elif error is None and step.has_cut_calls:
             # The answer that it is, as the host has it of text that was cut: nothing would answer its calls.
             self.state.execution_status = ConversationExecutionStatus.FINISHED
 

@@ -98,26 +98,6 @@ async def test_while_it_runs_the_agent_is_taken_for_what_it_is(world: Any, finis
     assert seen == [(True, True, "Agent")]
 
 
-async def test_a_conversation_can_be_forked_while_it_runs(world: Any, finish: Finish) -> None:
-    world.play({"text": "first"}, DONE, {"text": "of the fork"})
-    conversation = world.conversation()
-    conversation.send_message("go")
-    await finish(conversation)
-    conversation.send_message("again")
-    conversation.continuity.on_event = lambda event: fork_once()
-
-    def fork_once() -> None:
-        if len(world.opened) == 1 and conversation.continuity_run is not None:
-            world.opened.append(conversation.fork())
-
-    await finish(conversation)
-    fork = world.opened[1]
-    assert type(fork.agent) is type(world.agent())
-    fork.send_message("and you?")
-    await finish(fork)
-    assert get_agent_final_response(fork.state.events) == "of the fork"
-
-
 async def test_a_model_that_a_tool_switches_to_is_kept_alive_too(world: Any, finish: Finish) -> None:
     class Switching(PlayedTool):
         def run(self, **arguments: Any) -> str:
@@ -229,3 +209,20 @@ async def test_a_plugin_that_halts_leaves_the_framework_s_result(world: Any, fin
     conversation.send_message("go")
     await finish(conversation)
     assert get_agent_final_response(conversation.state.events) == "half of the ans"
+
+
+async def test_what_cannot_be_read_harms_nobody(
+    world: Any, finish: Finish, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from continuity_core.hosts.openhands import calls
+
+    def fail(response: Any) -> Any:
+        raise LookupError("a form that nobody knows")
+
+    monkeypatch.setattr(calls, "read_response", fail)
+    world.play(CUT)
+    conversation = world.conversation()
+    conversation.send_message("go")
+    await finish(conversation)
+    assert get_agent_final_response(conversation.state.events) == "half of the ans"
+    assert "cannot be read" in caplog.text

@@ -211,3 +211,16 @@ async def test_a_sub_agent_s_conversation_ends_with_its_parent_s_run(world: Any,
     assert conversation.state.execution_status is Status.PAUSED
     assert len(world.requests) == 1
     parent.settled()
+
+
+async def test_a_conversation_can_be_forked_in_a_wait(world: Any, finish: Finish) -> None:
+    first_wait = FirstWait(world)
+    world.play(BROKEN, DONE, {"text": "of the fork"})
+    conversation = world.conversation()
+    first_wait.do = lambda: world.opened.append(conversation.fork())
+    conversation.send_message("go")
+    await finish(conversation)
+    fork = world.opened[1]
+    assert type(fork.agent) is type(world.agent())
+    await finish(fork)
+    assert get_agent_final_response(fork.state.events) == "of the fork"
