@@ -183,10 +183,13 @@ def play_against(session: nox.Session, host: Host, *requirements: str, npm: str 
     session.run("coverage", "report", "--omit=nothing", f"--include={adapter}", f"--fail-under={HOSTS_COVERED}")
 
 
-@nox.session
+@nox.session(default=False)
 @each_host
 def hosts(session: nox.Session, host: Host) -> None:
-    """Everything against the newest release of a host: ``nox -s "hosts(langchain)"``."""
+    """Everything against the newest release of a host: ``nox -s "hosts(langchain)"``.
+
+    Apart from the default: together they install six frameworks and take longer than all the rest.
+    """
     play_against(session, host)
 
 

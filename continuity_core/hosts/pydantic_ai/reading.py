@@ -174,7 +174,7 @@ def _of_the_client(error: Any) -> Any:
     return error
 
 
-def _leaves(error: Exception) -> Sequence[Exception]:
+def _leaves(error: BaseException) -> Sequence[BaseException]:
     if not isinstance(error, ExceptionGroup):
         return [error]
     return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
