@@ -49,7 +49,13 @@ DRIVERS: Mapping[str, Driver] = {
     "pydantic-ai": Driver(
         "continuity_core.testing.conformance.hosts.pydantic_ai_driver:PydanticAIHost",
         "pydantic-ai",
-        ("pydantic_ai",),
+        (
+            "pydantic_ai",
+            "genai_prices.data",
+            "openai.resources.chat.completions",
+            "openai.resources.responses",
+            "anthropic.resources.messages",
+        ),
     ),
     "reference": Driver(
         "continuity_core.testing.conformance.hosts.reference:ReferenceHost", "demo", ("openai", "anthropic")
