@@ -16,6 +16,7 @@ from continuity_core.errors.tables.elsewhere import BARE_STOPS
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
     CANCELLATIONS,
+    NEVER_A_PROVIDER,
     PROGRAM_FAULTS,
     kind_of_exception,
 )
@@ -34,7 +35,10 @@ _REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
 _MORE_THAN = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
-_PREFIXES = re.compile(r"(?:[\w.]{0,40}(?:error|exception|cancelled|canceled): ?(?:\[[\w-]{1,20}\] ?)?){1,3}")
+_PREFIXES = re.compile(
+    r"(?:(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed): ?"
+    r"(?:\[[\w-]{1,20}\] ?)?){1,3}"
+)
 """What programs print before a message."""
 _BARE_LENGTH = 160
 """Characters of the longest text that can be a prefix and a bare stop."""
@@ -113,6 +117,10 @@ class _Classifier(Deliberation):
         if self.evidence.failure.status is not None:
             return None
         text = self.evidence.text
+        names = self.evidence.exception_names
+        if names and NEVER_A_PROVIDER.issuperset(names):
+            why = f"A {self.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
+            return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
         percent = _PERCENT_USED.search(text) if "%" in text else None
         if percent is not None and not any(word in text for word in _LIMIT_HIT):
             return Verdict(
@@ -283,6 +291,12 @@ class _Classifier(Deliberation):
     def certificate(self) -> Verdict | None:
         return self.worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted")
 
+    def request_refused(self) -> bool:
+        """Whether status 400 and a code of a wrong request agree: words of trouble are then but mentioned."""
+        if self.evidence.status != 400:
+            return False
+        return any(codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT for code, _ in self.evidence.codes)
+
     def transport(self) -> Verdict | None:
         return self.worded(
             "transport",
@@ -304,6 +318,8 @@ class _Classifier(Deliberation):
             return None
         for row in COMBINATIONS:
             if status is not None and status != 400 and row.kind not in _KINDS_BESIDE_A_STATUS:
+                continue
+            if row.kind is CauseKind.TRANSIENT and self.request_refused():
                 continue
             if any(row.matches(sentence) for sentence in self.evidence.sentences):
                 why = f"The text speaks of {row.name}."

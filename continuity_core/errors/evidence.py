@@ -10,6 +10,7 @@ from continuity_core.errors.fields import Field, harvest, plain_name
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import FoldedText
 from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
+from continuity_core.errors.stems import stem
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
 from continuity_core.model.failure import Failure
@@ -146,9 +147,9 @@ class Evidence:
 
     @lazy
     def sentences(self) -> list[frozenset[str]]:
-        """The words of each sentence, for the beginning of the text."""
+        """The stems of the words of each sentence, for the beginning of the text."""
         parts = _SENTENCE_END.split(self.text[:_SENTENCES_LENGTH])
-        return [frozenset(_SENTENCE_WORD.findall(part)) for part in parts]
+        return [frozenset([stem(word) for word in _SENTENCE_WORD.findall(part)]) for part in parts]
 
     @lazy
     def fields(self) -> list[Field]:

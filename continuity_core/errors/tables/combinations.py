@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from continuity_core.errors.stems import stem
 from continuity_core.model.cause import CauseKind
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset([stem(word) for word in text.split()])
 
 
 class Combination(NamedTuple):
@@ -95,6 +96,16 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words("context window n_ctx"),
         ),
         _RATES | _words("output completion"),
+    ),
+    Combination(
+        "what does not fit",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            _words("not cannot doesn won too"),
+            _words("fit fits"),
+            _words("prompt input tokens context conversation messages request history"),
+        ),
+        _RATES | _words("output image file memory gpu"),
     ),
     Combination(
         "the size of the request",
@@ -192,6 +203,14 @@ COMBINATIONS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a damaged body",
+        CauseKind.TRANSIENT,
+        (
+            _words("decompression decompress gzip gunzip zlib zliberror brotli inflate deflate"),
+            _words("error failed failure invalid corrupt corrupted fetching unexpected truncated incorrect"),
+        ),
+    ),
+    Combination(
         "a time limit",
         CauseKind.TRANSIENT,
         (
@@ -236,6 +255,15 @@ COMBINATIONS: tuple[Combination, ...] = (
         "signing in",
         CauseKind.PERMANENT,
         (_words("sign log login"), _words("in required again"), _words("need needs must please required")),
+    ),
+    Combination(
+        "a setting that is missing",
+        CauseKind.PERMANENT,
+        (
+            _words("env environment variable variables var setting settings config configuration"),
+            _words("requires required set missing not must setting unset undefined needs"),
+        ),
+        _words("timeout"),
     ),
     Combination(
         "an upgrade",

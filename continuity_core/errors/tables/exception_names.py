@@ -25,6 +25,14 @@ PROGRAM_FAULTS = frozenset(
 )
 """Types that a mistake in a program raises: words that only stand together are not believed beside them."""
 
+NEVER_A_PROVIDER = frozenset(
+    (
+        "keyerror indexerror attributeerror nameerror referenceerror zerodivisionerror recursionerror importerror "
+        "modulenotfounderror filenotfounderror notimplementederror assertionerror"
+    ).split()
+)
+"""Of these the types whose message quotes a name of the program, never a provider."""
+
 EXCEPTION_NAMES: dict[str, CauseKind] = {
     **_rows(
         CauseKind.RATE_LIMIT,

@@ -16,6 +16,7 @@ USAGE = (
         "five-hour limit",
         "session limit reached",
         "hit your session limit",
+        "session rate limit",
         "out of extra usage",
         "reached your limit",
         unless=("per minute", "per second"),

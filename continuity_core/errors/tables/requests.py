@@ -26,6 +26,18 @@ PARAMETER = (
         unless=("maximum context length",),
     ),
     *said(
+        "OpenAI, naming a field whose name or value may be any word",
+        "invalid '",
+        "invalid value for '",
+        "invalid type for '",
+        "missing required parameter: '",
+        "parameter `",
+        "parameter '",
+        "argument `",
+        "argument '",
+        unless=("'input", "'messages", "'prompt", "'contents", "context length"),
+    ),
+    *said(
         "many",
         "valid range of max_tokens",
         "range of max_tokens should",

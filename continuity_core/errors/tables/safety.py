@@ -14,7 +14,7 @@ SAFETY = (
         "^blocklist$",
         "^refusal$",
     ),
-    *said("many", "content moderation system"),
+    *said("many", "content moderation system", "<content_filter>"),
     *said(
         "Azure OpenAI",
         "content management policy",

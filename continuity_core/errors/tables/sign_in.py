@@ -5,6 +5,7 @@ from __future__ import annotations
 from continuity_core.errors.matching import said
 
 AUTH = (
+    *said("Cursor", "please update to the latest version"),
     *said(
         "many",
         "invalid api key",
