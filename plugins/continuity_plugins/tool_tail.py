@@ -14,6 +14,7 @@ from continuity_core import (
     Proposal,
     Resume,
     Stage,
+    Tighten,
     ToolCall,
     flag,
     hookimpl,
@@ -27,7 +28,7 @@ class ToolTailOptions:
     """For which tools a run goes on."""
 
     include: tuple[str, ...] = option((), read=names, help="Only after these tools; empty: after any.")
-    exclude: tuple[str, ...] = option((), read=names, help="Never after these tools.")
+    exclude: tuple[str, ...] = option((), read=names, tighten=Tighten.MORE, help="Never after these tools.")
     on_purpose: bool = option(False, read=flag, help="Also where the host declares the end as a proper one.")
 
 
