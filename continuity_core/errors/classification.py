@@ -34,6 +34,13 @@ _LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
 _REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
 _MORE_THAN = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
+_FIELD_PATH = re.compile(
+    r"(?:^(?:\d{3} )?|message\W{1,6})"
+    r"((?:messages|tools|contents|input)[.\[][\w.\[\]]{1,80}"
+    r"|(?:response_format|tool_choice|max_tokens|temperature|top_p|top_k|logprobs|metadata|thinking|stop|system|seed)"
+    r"(?:[.\[][\w.\[\]]{1,80})?): "
+)
+"""A field of the request before what is wrong with it (``messages.3.content: …``), as validators write."""
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
 _PREFIXES = re.compile(
     r"(?:(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed): ?"
@@ -188,6 +195,10 @@ class _Classifier(Deliberation):
         return None
 
     def parameter(self) -> Verdict | None:
+        field = _FIELD_PATH.search(self.evidence.text) if self.evidence.status in (400, 422) else None
+        if field is not None and self.find("overflow") is None and self.find("too-large") is None:
+            why = f"The text complains of the request's field {field.group(1)!r}."
+            return Verdict(CauseKind.PERMANENT, why, "parameter:field")
         return self.worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
 
     def output_cap(self) -> Verdict | None:

@@ -76,6 +76,9 @@ _LEADS = (
     "with status",
     "error of",
     "exception",
+    "retries",
+    "attempts",
+    "last error",
 )
 """What stands right before a number that is a status."""
 _FIRST_STATUS = re.compile(
@@ -87,7 +90,7 @@ _AMOUNT = re.compile(
     r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
 _SENTENCE_END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
-_SENTENCE_WORD = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_SENTENCE_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _SENTENCES_LENGTH = 2048
 _NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
 _EXCEPTION_ENDINGS = (
@@ -100,6 +103,7 @@ _EXCEPTION_ENDINGS = (
     "IncompleteRead",
     "Exceeded",
     "Interrupt",
+    "IncompleteMessage",
 )
 _EXCEPTION_NAME_LIMIT = 16
 _CODE_LIMIT = 80

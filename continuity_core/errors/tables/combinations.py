@@ -148,6 +148,22 @@ COMBINATIONS: tuple[Combination, ...] = (
         _words("minute second concurrent"),
     ),
     Combination(
+        "a window, in other languages",
+        CauseKind.USAGE_LIMIT,
+        (
+            _words(
+                "wöchentliches wöchentliche tägliches tägliche monatliches monatliche wochenkontingent "
+                "tageskontingent hebdomadaire quotidien quotidienne mensuel mensuelle semanal diario diaria diário "
+                "diária mensual mensal settimanale giornaliero giornaliera mensile недельный дневной месячный "
+                "wekelijkse dagelijkse maandelijkse tygodniowy dzienny miesięczny haftalık günlük aylık"
+            ),
+            _words(
+                "kontingent limit quota límite limite cuota cota лимит квота limiet limitu kota kotası limiti "
+                "kontingente budget allowance"
+            ),
+        ),
+    ),
+    Combination(
         "a throttle",
         CauseKind.RATE_LIMIT,
         (
@@ -180,6 +196,24 @@ COMBINATIONS: tuple[Combination, ...] = (
             ),
             _words("unavailable busy overloaded down saturated full offline crashed restarting"),
         ),
+    ),
+    Combination(
+        "a server that crashed",
+        CauseKind.TRANSIENT,
+        (
+            _words("worker workers runner engine backend container pod instance replica gpu"),
+            _words("exited died killed crashed terminated stopped lost panicked evicted preempted restarted"),
+        ),
+        _words("tool tools mcp hook command test tests"),
+    ),
+    Combination(
+        "a name that was not resolved",
+        CauseKind.TRANSIENT,
+        (
+            _words("lookup dns resolve resolver nameserver hostname"),
+            _words("misbehaving failed failure error timed host"),
+        ),
+        _words("tool"),
     ),
     Combination(
         "no capacity",

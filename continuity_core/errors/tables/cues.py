@@ -244,6 +244,7 @@ TRAILING = (
     "에 재설정",
     "에 초기화",
     "erneut",
+    "zurückgesetzt",
     "opnieuw",
     "बाद",
     "múlva",
