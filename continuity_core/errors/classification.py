@@ -30,8 +30,8 @@ _GUIDED = frozenset(
 )
 """Kinds that keep their guidance: a wait beside an expired sign-in helps nobody."""
 
-_LIMIT_NUMBER = re.compile(r"\blimit:? (\d[\d,]{0,15})")
-_REQUESTED_NUMBER = re.compile(r"\brequested:? (?:about )?(\d[\d,]{0,15})")
+_LIMIT_NUMBER = re.compile(r"\b(?:limit:?|holds|allows|at most) (\d[\d,]{0,15})")
+_REQUESTED_NUMBER = re.compile(r"\b(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})")
 _MORE_THAN = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 _FIELD_PATH = re.compile(
@@ -212,7 +212,7 @@ class _Classifier(Deliberation):
         )
         if found is not None:
             return found
-        if "requested" not in self.evidence.text:
+        if "requested" not in self.evidence.text and "token" not in self.evidence.text:
             return None
         limit, requested = (
             _LIMIT_NUMBER.search(self.evidence.text),
@@ -330,7 +330,9 @@ class _Classifier(Deliberation):
         for row in COMBINATIONS:
             if status is not None and status != 400 and row.kind not in _KINDS_BESIDE_A_STATUS:
                 continue
-            if row.kind is CauseKind.TRANSIENT and self.request_refused():
+            if row.kind is CauseKind.TRANSIENT and (
+                self.request_refused() or (status == 400 and row.name == "a fault of the service")
+            ):
                 continue
             if any(row.matches(sentence) for sentence in self.evidence.sentences):
                 why = f"The text speaks of {row.name}."

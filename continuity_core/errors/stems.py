@@ -31,7 +31,7 @@ _AS_THEY_ARE = frozenset(
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """``word``, in lower case, without the ending of a verb's form or a plural."""
-    if word in _AS_THEY_ARE:
+    if word in _AS_THEY_ARE or word.endswith("eed"):
         return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:

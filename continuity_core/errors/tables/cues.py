@@ -52,6 +52,8 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "back on": ("",),
     "cooldown": ("", "s"),
     "cool down": ("",),
+    "cool off": ("",),
+    "hold off": ("",),
     "cool-down": ("",),
     "cooling down": ("",),
     "cooldown expires": ("",),

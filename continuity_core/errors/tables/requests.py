@@ -35,6 +35,8 @@ PARAMETER = (
         "parameter '",
         "argument `",
         "argument '",
+        'unknown name "',
+        "unknown name '",
         unless=("'input", "'messages", "'prompt", "'contents", "context length"),
     ),
     *said(

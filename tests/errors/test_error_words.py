@@ -1,0 +1,68 @@
+"""Words by their stem, and what words of a sentence tell together."""
+
+from __future__ import annotations
+
+import pytest
+
+from continuity_core.errors import CauseKind, Failure, classify
+from continuity_core.errors.stems import stem
+
+
+@pytest.mark.parametrize(
+    "forms", ["close closed closes closing", "crash crashed crashes", "exceed exceeds exceeding"]
+)
+def test_the_forms_of_a_word_have_one_stem(forms: str) -> None:
+    assert len({stem(word) for word in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("message", "messages"), ("limit", "limited"), ("request", "requested")]
+)
+def test_a_form_that_tells_something_keeps_its_own_stem(one: str, other: str) -> None:
+    assert stem(one) != stem(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("the client connection is closing", CauseKind.TRANSIENT),
+        ("two of the four workers died", CauseKind.TRANSIENT),
+        ("gzip: the stream is corrupt", CauseKind.TRANSIENT),
+        ("this prompt does not fit", CauseKind.CONTEXT_OVERFLOW),
+        ("the variable EXAMPLE_KEY is not set in the environment", CauseKind.PERMANENT),
+    ],
+)
+def test_words_that_no_table_has_as_a_phrase_are_read_together(text: str, kind: CauseKind) -> None:
+    assert classify(Failure.from_text(text)).kind is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "messages.3.content.0: the timeout block is unknown",
+        "response_format: the schema 'usage limit' has no properties",
+        "Invalid 'metadata.rate_limit': expected a string",
+    ],
+)
+def test_a_named_field_of_the_request_outranks_the_words_of_its_value(text: str) -> None:
+    assert classify(Failure.from_text(text, status=400)).kind is CauseKind.PERMANENT
+
+
+def test_a_field_whose_content_is_too_long_is_still_an_overflow() -> None:
+    text = "messages.3.content: prompt is too long: 213462 tokens > 200000 maximum"
+    assert classify(Failure.from_text(text, status=400)).kind is CauseKind.CONTEXT_OVERFLOW
+
+
+def test_a_mistake_in_a_program_is_not_the_providers_error() -> None:
+    failure = Failure.from_exception(KeyError("rate_limits"))
+    assert classify(failure).kind is CauseKind.UNKNOWN
+
+
+def test_a_mistake_in_a_program_beside_the_providers_error_does_not_hide_it() -> None:
+    failure = Failure.from_text("rate limit reached", exceptions=("KeyError", "openai.RateLimitError"))
+    assert classify(failure).kind is CauseKind.RATE_LIMIT
+
+
+def test_a_request_larger_than_its_bucket_never_fits() -> None:
+    text = "This request needs 61,204 tokens; the bucket of this minute holds 60,000."
+    assert classify(Failure.from_text(text, status=429)).kind is CauseKind.CONTEXT_OVERFLOW
