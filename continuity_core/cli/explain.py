@@ -12,6 +12,7 @@ import click
 
 from continuity_core.errors import Cause, CauseKind, Failure, classify
 from continuity_core.errors.normalising import clean
+from continuity_core.observe.progress import spoken_duration
 
 ACTIONS = {
     CauseKind.LENGTH: "ask for one more turn without the cut answer",
@@ -98,7 +99,7 @@ def _print(cause: Cause, now: datetime) -> None:
         longest = cause.guidance[0]
         seconds = longest.wait_from(now)
         about = "about " if longest.approximate else ""
-        click.echo(f"wait:     {about}{seconds:g} s, until {_local(now, seconds)}")
+        click.echo(f"wait:     {about}{spoken_duration(seconds)}, until {_local(now, seconds)}")
     else:
         click.echo("wait:     none stated")
     for hint in cause.guidance:

@@ -44,7 +44,7 @@ def test_a_text_is_explained_with_cause_action_wait_evidence_why_and_rule(
     )
     assert output["cause"] == "usage_limit"
     assert output["action"].startswith("wait for the reset")
-    assert output["wait"].startswith("about 21600 s, until 2026-05-01 ")
+    assert output["wait"].startswith("about 6 h, until 2026-05-01 ")
     assert "resets 8pm (europe/berlin)" in output["evidence"]
     assert "hit your limit" in output["why"]
     assert output["rule"] == "usage:hit your limit"
@@ -74,7 +74,7 @@ def test_the_zone_of_instants_without_one_can_be_given() -> None:
         "--timezone",
         "Europe/Berlin",
     )
-    assert told_by(run(*arguments))["wait"].startswith("about 7200 s")
+    assert told_by(run(*arguments))["wait"].startswith("about 2 h")
 
 
 def test_no_escape_sequence_of_the_text_reaches_the_terminal() -> None:
