@@ -11,7 +11,7 @@ from continuity_core.loading.printable import printable
 
 def origin(plugin: str, distribution: str | None = None, version: str | None = None) -> str:
     """A plugin as messages name it: ``plugin "NAME" (DISTRIBUTION VERSION)``."""
-    parts = " ".join(printable(part, 100) for part in (distribution, version) if part)
+    parts = " ".join(printable(part, 400) for part in (distribution, version) if part)
     return f'plugin "{printable(plugin, 100)}"' + (f" ({parts})" if parts else "")
 
 
