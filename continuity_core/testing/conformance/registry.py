@@ -39,9 +39,7 @@ DRIVERS: Mapping[str, Driver] = {
     "langchain-sync": Driver(
         "continuity_core.testing.conformance.hosts.langchain:LangChainSyncHost", "langchain"
     ),
-    "openhands": Driver(
-        "continuity_core.testing.conformance.hosts.openhands:OpenHandsHost", "openhands", ("openhands.sdk",)
-    ),
+    "openhands": Driver("continuity_core.testing.conformance.hosts.openhands:OpenHandsHost", "openhands"),
     "openjiuwen": Driver(
         "continuity_core.testing.conformance.hosts.openjiuwen:OpenJiuwenHost", "openjiuwen", ("openjiuwen",)
     ),

@@ -5,10 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import os
 import tempfile
+import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar
+
+# Read when the framework is imported: the client asks the network for the prices of models otherwise.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("OPENHANDS_SUPPRESS_BANNER", "1")
 
 from openhands.sdk import LLM, Agent, Conversation
 from openhands.sdk.conversation import ConversationExecutionStatus, get_agent_final_response
@@ -64,6 +70,7 @@ class OpenHandsHost:
         self._folder = tempfile.TemporaryDirectory(prefix="continuity-openhands-")
         logging.getLogger("openhands").setLevel(logging.CRITICAL)
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+        warnings.filterwarnings("ignore", "Cost calculation failed", UserWarning)
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
         """See ``CANNOT`` and ``CANNOT_IN``."""
