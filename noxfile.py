@@ -78,6 +78,7 @@ def wheel(session: nox.Session) -> None:
         shutil.copytree(
             CHECKOUT / "tests", Path(away, "tests"), ignore=shutil.ignore_patterns("__pycache__", "docs")
         )
+        shutil.copytree(CHECKOUT / "docs", Path(away, "docs"))  # Some tests hold its pages to the code.
         shutil.copy(CHECKOUT / "pyproject.toml", away)
         with session.chdir(away):
             where = "import continuity_core; print(continuity_core.__file__)"
