@@ -137,7 +137,13 @@ HOSTS = (
         tools="test-tools",
     ),
     Host("pydantic-ai", "3.12", ("pydantic-ai",), ("pydantic-ai-slim==2.64.0",)),
-    Host("openhands", "3.12", ("openhands",), ("openhands-sdk==1.58.0", "litellm==1.94.0"), tools="test-tools"),
+    Host(
+        "openhands",
+        "3.12",
+        ("openhands",),
+        ("openhands-sdk==1.58.0", "litellm==1.94.0"),
+        tools="test-tools",
+    ),
     Host(
         "openai-agents",
         "3.12",
