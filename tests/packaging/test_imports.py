@@ -19,27 +19,58 @@ THEIR_DEPENDENCIES = {"idna", "sniffio", "typing_extensions"}
 LIST_IMPORTED = """
 import sys
 before = set(sys.modules)
-import {module}
+{code}
+print()
 print(*{{name.partition(".")[0] for name in set(sys.modules) - before}})
 """
 
+WHOLE_RUN = """
+import asyncio
+from continuity_core import *
 
-def imported_by(module: str) -> set[str]:
-    """The top-level packages outside the standard library that importing ``module`` loads."""
+SETTINGS = {"stream-recovery": {"wait": "fixed(0)"}}
+
+async def play():
+    continuity = Continuity.from_settings({"plugins": SETTINGS}, installed=False)
+    with continuity.start_run() as run:
+        await run.turn_ended(Turn.from_exception(ConnectionResetError()))
+        assert (await run.before_settle()).resume
+        run.project([])
+        await run.turn_ended(Turn(stop_reason=StopReason.STOP, blocks=(Text("whole"),)))
+
+asyncio.run(play())
+"""
+
+
+def imported_by(code: str) -> set[str]:
+    """The top-level packages outside the standard library that running ``code`` loads."""
     done = subprocess.run(
-        [sys.executable, "-P", "-c", LIST_IMPORTED.format(module=module)],
+        [sys.executable, "-P", "-c", LIST_IMPORTED.format(code=code)],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(done.stdout.split()) - sys.stdlib_module_names
+    return set(done.stdout.splitlines()[-1].split()) - sys.stdlib_module_names
 
 
 @pytest.mark.smoke
 def test_importing_the_core_loads_nothing_beyond_its_four_dependencies() -> None:
-    loaded = imported_by("continuity_core")
+    loaded = imported_by("from continuity_core import *")
     assert "pluggy" in loaded
     assert loaded - THEIR_DEPENDENCIES <= DEPENDENCIES | {"continuity_core"}
+
+
+@pytest.mark.smoke
+def test_a_whole_run_with_a_failure_loads_no_framework_and_no_client() -> None:
+    loaded = imported_by(WHOLE_RUN)
+    assert "continuity_plugins" in loaded
+    assert loaded - THEIR_DEPENDENCIES <= DEPENDENCIES | {"continuity_core", "continuity_plugins"}
+
+
+@pytest.mark.smoke
+def test_asking_for_the_version_loads_no_engine_and_no_plugin() -> None:
+    loaded = imported_by("from continuity_core.cli import main; main(['--version'])")
+    assert {"continuity_core", "click"} <= loaded <= {"continuity_core", "click", "attr", "attrs"}
 
 
 def modules_of_bundled_plugins() -> list[Path]:
