@@ -11,7 +11,13 @@ from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.tables import codes, length
-from continuity_core.errors.tables.combinations import COMBINATIONS, LAST_WORDS
+from continuity_core.errors.tables.combinations import (
+    COMBINATIONS,
+    LAST_WORDS,
+    NO_ROOM,
+    PLAIN_WORDS,
+    TOOL_SPEAKS,
+)
 from continuity_core.errors.tables.elsewhere import BARE_STOPS
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
@@ -135,11 +141,15 @@ class _Classifier(Deliberation):
                 "The text shows how much of a limit is used, it tells of no failure.",
                 "usage-display",
             )
-        return self.worded(
+        found = self.worded(
             "elsewhere",
             CauseKind.UNKNOWN,
             "a tool or the framework speaks, not the provider",
         )
+        if found is None and TOOL_SPEAKS.matches(self.evidence.lead):
+            why = "The text begins with what a tool failed with, not the provider."
+            return Verdict(CauseKind.UNKNOWN, why, "words:a tool")
+        return found
 
     def decisive_code(self) -> Verdict | None:
         quoted: tuple[str, int] | None = None
@@ -261,7 +271,18 @@ class _Classifier(Deliberation):
         )
         if found is not None:
             return self.limit("billing:comes-back", "the balance comes back") if self.comes_back() else found
-        return None
+        return None if usage or throttled else self.plain_words()
+
+    def plain_words(self) -> Verdict | None:
+        """Words that stand together and end a run whatever broke besides."""
+        if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
+            return None
+        row = next((row for row in PLAIN_WORDS if self.spoken(row)), None)
+        if row is None:
+            return None
+        if self.comes_back():
+            return self.limit(f"words:{row.name}", "it comes back")
+        return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
 
     def openai_quota(self) -> Verdict | None:
         if self.find("openai-quota") is None or self.evidence.from_google or self.evidence.from_alibaba:
@@ -297,7 +318,10 @@ class _Classifier(Deliberation):
         return self.worded("hopeless", CauseKind.PERMANENT, "this request can never be served")
 
     def overload(self) -> Verdict | None:
-        return self.worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
+        found = self.worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
+        if found is None and self.evidence.status == 429 and self.spoken(NO_ROOM):
+            return Verdict(NO_ROOM.kind, f"The text speaks of {NO_ROOM.name}.", f"words:{NO_ROOM.name}")
+        return found
 
     def certificate(self) -> Verdict | None:
         return self.worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted")
@@ -309,6 +333,9 @@ class _Classifier(Deliberation):
         return any(codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT for code, _ in self.evidence.codes)
 
     def transport(self) -> Verdict | None:
+        status = self.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
+        if status in (401, 402) or (status == 403 and "temporar" not in self.evidence.text):
+            return None
         return self.worded(
             "transport",
             CauseKind.TRANSIENT,
@@ -328,7 +355,11 @@ class _Classifier(Deliberation):
         if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
         for row in COMBINATIONS:
-            if status is not None and status != 400 and row.kind not in _KINDS_BESIDE_A_STATUS:
+            if not (
+                status in (None, 400)
+                or row.kind in _KINDS_BESIDE_A_STATUS
+                or (status == 403 and row.name == "a limit")
+            ):
                 continue
             if row.kind is CauseKind.TRANSIENT and (
                 self.request_refused() or (status == 400 and row.name == "a fault of the service")
@@ -402,7 +433,7 @@ class _Classifier(Deliberation):
         return self.limit("guidance", "the error states a wait") if self.guidance else None
 
 
-_STATUSES_THAT_DECIDE = frozenset({401, 403, 404, 408, 409})
+_STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
 _STOP_REASONS = (

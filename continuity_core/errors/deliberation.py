@@ -10,6 +10,7 @@ from continuity_core.errors.guidance import guidance_of
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule
+from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
 from continuity_core.errors.tables.untelling import UNTELLING
 from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import CauseKind, Guidance
@@ -61,6 +62,10 @@ class Deliberation:
         """The first row of a table of wordings that the text has."""
         return self._matches.get(table)
 
+    def spoken(self, row: Combination) -> bool:
+        """Whether the words of ``row`` stand together in a sentence of the text."""
+        return any(row.matches(sentence) for sentence in self.evidence.sentences)
+
     def worded(self, table: str, kind: CauseKind, meaning: str) -> Verdict | None:
         """The verdict of a table of wordings, where one of its rows stands in the text."""
         found = self.find(table)
@@ -95,6 +100,10 @@ class Deliberation:
                 CauseKind.USAGE_LIMIT,
                 f"A limit ({reason}) of a usage window: {shown(window)!r}.",
                 f"usage:{window.name}",
+            )
+        if self.spoken(SPOKEN_WINDOW):
+            return Verdict(
+                CauseKind.USAGE_LIMIT, f"A limit ({reason}) of a usage window.", f"words:{SPOKEN_WINDOW.name}"
             )
         if self.find("short-window") is not None:
             return Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)

@@ -92,6 +92,8 @@ _AMOUNT = re.compile(
 _SENTENCE_END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
 _SENTENCE_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _SENTENCES_LENGTH = 2048
+_LEAD_LENGTH = 48
+"""Characters of the beginning that tell who speaks."""
 _NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
 _EXCEPTION_ENDINGS = (
     "Error",
@@ -154,6 +156,11 @@ class Evidence:
         """The stems of the words of each sentence, for the beginning of the text."""
         parts = _SENTENCE_END.split(self.text[:_SENTENCES_LENGTH])
         return [frozenset([stem(word) for word in _SENTENCE_WORD.findall(part)]) for part in parts]
+
+    @lazy
+    def lead(self) -> frozenset[str]:
+        """The stems of the words at the beginning of the text, which tell who speaks."""
+        return frozenset([stem(word) for word in _SENTENCE_WORD.findall(self.text[:_LEAD_LENGTH])])
 
     @lazy
     def fields(self) -> list[Field]:

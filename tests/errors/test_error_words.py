@@ -66,3 +66,35 @@ def test_a_mistake_in_a_program_beside_the_providers_error_does_not_hide_it() ->
 def test_a_request_larger_than_its_bucket_never_fits() -> None:
     text = "This request needs 61,204 tokens; the bucket of this minute holds 60,000."
     assert classify(Failure.from_text(text, status=429)).kind is CauseKind.CONTEXT_OVERFLOW
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "kind"),
+    [
+        ("Failed to connect to the provider: your credentials are unset", None, CauseKind.PERMANENT),
+        ("The purse of the team: balance exhausted", 500, CauseKind.PERMANENT),
+        ("upstream error: this workspace is suspended", 429, CauseKind.PERMANENT),
+        ("fetch failed: the certificate is not issued by a trusted issuer", None, CauseKind.PERMANENT),
+        ("the model cluster is busy", 429, CauseKind.TRANSIENT),
+        ("Rate limit: the daily calls of this project are used up", 429, CauseKind.USAGE_LIMIT),
+        ("the answer stopped at a length of 4096 tokens, its maximum", None, CauseKind.LENGTH),
+        ("the limit of this deployment is exceeded", 403, CauseKind.RATE_LIMIT),
+    ],
+)
+def test_words_that_stand_together_outrank_what_else_broke(
+    text: str, status: int | None, kind: CauseKind
+) -> None:
+    assert classify(Failure.from_text(text, status=status)).kind is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["npm returned 503 Service Unavailable", "Hook lint: command timed out", "WebFetch: tool error 429"],
+)
+def test_a_text_that_begins_with_a_tools_failure_is_not_the_providers(text: str) -> None:
+    assert classify(Failure.from_text(text)).kind is CauseKind.UNKNOWN
+
+
+def test_a_handshake_that_is_refused_is_no_broken_connection() -> None:
+    text = "failed to connect to the websocket: HTTP error: 403 Forbidden by the gateway"
+    assert classify(Failure.from_text(text)).kind is CauseKind.PERMANENT

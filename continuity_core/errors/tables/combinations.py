@@ -33,7 +33,8 @@ _TOO_MUCH = _words(
     "long longer large larger big exceed exceeds exceeded exceeding over above overflow beyond surpasses supports"
 )
 _REACHED = _words(
-    "reached exceeded exceed exceeds hit used exhausted consumed spent depleted no out over limited left cap capped none"
+    "reached exceeded exceed exceeds hit used exhausted consumed spent depleted no out over limited left cap capped none "
+    "gone full"
 )
 _RATES = _words(
     "minute minutes min second seconds rpm tpm qps rps rate throttled throttle hour hourly day daily week weekly month "
@@ -43,6 +44,105 @@ _WRONG = _words(
     "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
     "disabled suspended blocked rejected incorrect bad lacks"
 )
+
+TOOL_SPEAKS = Combination(
+    "a tool",
+    CauseKind.UNKNOWN,
+    (
+        _words(
+            "tool mcp hook command bash shell terminal subprocess npm pip git pytest sandbox subagent webfetch browser"
+        ),
+        _words("error failed failure timed timeout returned threw exited errored result err fatal rejected"),
+    ),
+    _words(
+        "model tool_use tool_choice messages parameter parse schema supported validation provider litellm llm stream "
+        "tokens choice arguments generation unknown anthropic openai concurrency"
+    ),
+)
+"""What the beginning of a text says that a tool failed with; the rest quotes whatever the tool met."""
+
+PLAIN_WORDS: tuple[Combination, ...] = (
+    Combination(
+        "a key that does not open",
+        CauseKind.PERMANENT,
+        (
+            _words("key keys apikey api_key credential credentials"),
+            _words(
+                "api apikey api_key credential credentials access auth secret subscription openai anthropic provider "
+                "account your"
+            ),
+            _words(
+                "missing invalid expired revoked incorrect unset wrong configured inactive deactivated unauthorized "
+                "malformed empty blank unknown unrecognized"
+            ),
+        ),
+        _words("rate limit limited cooldown quota request metadata header parameter backed throttled"),
+    ),
+    Combination(
+        "a certificate",
+        CauseKind.PERMANENT,
+        (
+            _words("certificate cert"),
+            _words(
+                "self signed issuer verify verified verification expired invalid untrusted chain trust unknown mismatch "
+                "altname hostname"
+            ),
+        ),
+    ),
+    Combination(
+        "an account that is shut",
+        CauseKind.PERMANENT,
+        (
+            _words("account accounts organization organisation workspace team project user"),
+            _words(
+                "suspended deactivated banned disabled terminated locked frozen closed restricted blocked"
+            ),
+        ),
+        _words("temporarily rate limit limited temporary until retry cooldown stream connection websocket"),
+    ),
+    Combination(
+        "an empty purse",
+        CauseKind.PERMANENT,
+        (
+            _words("balance credit credits funds prepaid wallet purse invoice payment spend spending budget"),
+            _words(
+                "insufficient exhausted depleted negative zero empty unpaid overdue declined ran run failed low cap reached "
+                "exceeded exceeds limit cannot -"
+            ),
+        ),
+        _words(
+            "refresh reset resets renew context token_budget thinking tokens retry daily weekly reasoning rate"
+        ),
+    ),
+)
+"""What ends a run whatever broke besides: asked before limits, faults and statuses."""
+
+SPOKEN_WINDOW = Combination(
+    "a window",
+    CauseKind.USAGE_LIMIT,
+    (
+        _words("daily weekly monthly today hourly yearly"),
+        _words(
+            "limit limits quota cap requests request credits usage messages tokens allotment allowance calls budget prompts"
+        ),
+        _REACHED | _words("too many"),
+    ),
+    _words("minute second concurrent"),
+)
+"""A limit of a day or more by its adjective, not as a rate (``per day``), which refills while it is used."""
+
+NO_ROOM = Combination(
+    "no room",
+    CauseKind.TRANSIENT,
+    (
+        _words("busy overloaded overload saturated capacity congested congestion"),
+        _words(
+            "server servers service model engine capacity cluster gpu backend provider system temporarily currently"
+        ),
+    ),
+    _RATES | _words("request requests your account concurrent key"),
+)
+"""A service that is full says so under status 429, too."""
 
 COMBINATIONS: tuple[Combination, ...] = (
     Combination(
@@ -70,6 +170,26 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words("reached exceeded hit"),
         ),
         _RATES | _words("possibly"),
+    ),
+    Combination(
+        "a cap by its name",
+        CauseKind.LENGTH,
+        (
+            _words("max_tokens max_output_tokens max_completion_tokens max_new_tokens output_tokens"),
+            _words("reached reaching hit exhausted used truncated cut stopped ended incomplete"),
+        ),
+        _RATES | _words("exceed must invalid parameter supported requested context"),
+    ),
+    Combination(
+        "an answer that stopped at its length",
+        CauseKind.LENGTH,
+        (
+            _words("output response answer completion generation reply"),
+            _words("stopped ended truncated cut finished hit"),
+            _words("token tokens length max_tokens"),
+            _words("limit cap maximum max max_tokens long"),
+        ),
+        _RATES | _words("prompt input context"),
     ),
     Combination(
         "the context",
@@ -108,9 +228,19 @@ COMBINATIONS: tuple[Combination, ...] = (
         _RATES | _words("output image file memory gpu"),
     ),
     Combination(
+        "no room in the context",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            _words("context window prompt n_ctx transcript"),
+            _words("out no full most only exhausted"),
+            _words("room space tokens token conversation history"),
+        ),
+        _RATES | _words("output completion possibly"),
+    ),
+    Combination(
         "the size of the request",
         CauseKind.CONTEXT_OVERFLOW,
-        (_words("payload body request"), _words("size length"), _TOO_MUCH),
+        (_words("payload body request entity content"), _words("size length entity bytes kb mb"), _TOO_MUCH),
         _RATES | _words("image file"),
     ),
     Combination(
@@ -229,12 +359,21 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.TRANSIENT,
         (
             _words(
-                "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy"
+                "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy relay"
             ),
             _words(
                 "reset closed close lost broken dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
             ),
         ),
+    ),
+    Combination(
+        "an error of the connection",
+        CauseKind.TRANSIENT,
+        (
+            _words("connection connect stream socket network websocket tls internet rst_stream eof fetch"),
+            _words("error errors unable cannot canceled cancelled offline sending bad post"),
+        ),
+        _words("tool mcp schema key credentials git"),
     ),
     Combination(
         "a damaged body",
