@@ -98,12 +98,19 @@ class Continuity:
         settings: Mapping[str, Any] | None = None,
         *,
         plugins: Iterable[object] = (),
+        installed: bool = True,
         clock: Clock = SYSTEM_CLOCK,
         on_event: Callable[[Event], None] | None = None,
     ) -> Self:
-        """As :meth:`load`, but no file and no environment variable counts: ``settings`` is all there is."""
+        """As :meth:`load`, but no file and no environment variable counts: ``settings`` is all there is.
+
+        Without ``installed`` third parties' distributions are passed over: there are the bundled plugins and
+        those handed over.
+        """
         configuration = Configuration.from_mapping(settings or {})
-        loaded = Loaded(configuration=configuration, plugins=load_plugins(configuration, plugins))
+        loaded = Loaded(
+            configuration=configuration, plugins=load_plugins(configuration, plugins, installed=installed)
+        )
         return cls._of(loaded, clock, on_event)
 
     @classmethod

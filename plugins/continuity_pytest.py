@@ -29,12 +29,13 @@ def virtual_clock() -> VirtualClock:
 def make_continuity(virtual_clock: VirtualClock) -> Callable[..., Continuity]:
     """Make a ``Continuity`` on the test's ``virtual_clock``, from settings and plugins alone.
 
-    ``make_continuity(settings, plugins=[…], on_event=…)``: neither files nor environment variables count.
+    ``make_continuity(settings, plugins=[…], on_event=…)``: neither files, environment variables nor third
+    parties' installed plugins count; ``installed=True`` adds the last.
     """
     from continuity_core import Continuity
 
     def make(settings: Mapping[str, Any] | None = None, **options: Any) -> Continuity:
-        return Continuity.from_settings(settings, clock=virtual_clock, **options)
+        return Continuity.from_settings(settings, clock=virtual_clock, **{"installed": False, **options})
 
     return make
 

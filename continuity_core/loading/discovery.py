@@ -66,6 +66,10 @@ class Discovery:
     """By name, those of this project first."""
     warnings: tuple[str, ...] = ()
 
+    def bundled_alone(self) -> Discovery:
+        """The same where nothing else is installed."""
+        return Discovery(candidates=tuple(candidate for candidate in self.candidates if candidate.bundled))
+
 
 def discover() -> Discovery:
     """Read the entry points of the group ``continuity`` without importing anything.

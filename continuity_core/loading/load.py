@@ -75,15 +75,18 @@ def load_closed() -> Loaded:
     return Loaded(configuration=configuration, plugins=PluginSet(manager=new_manager()))
 
 
-def load_plugins(configuration: Configuration, extra_plugins: Iterable[object] = ()) -> PluginSet:
+def load_plugins(
+    configuration: Configuration, extra_plugins: Iterable[object] = (), *, installed: bool = True
+) -> PluginSet:
     """Load the plugins that ``configuration`` selects, and put them in order.
 
-    ``extra_plugins`` are instances, or classes whose options the configuration gives. A third party's plugin
+    ``extra_plugins`` are instances, or classes whose options the configuration gives. Without ``installed``
+    third parties' distributions are passed over, as if they were not there. A third party's plugin
     that is broken is left out with a warning. Raises :class:`ConfigurationError` with everything else that
     is wrong, the problems of ``configuration`` included; while it is not known what is disabled, no plugin
     but this project's own is imported to find more.
     """
-    discovery = discover()
+    discovery = discover() if installed else discover().bundled_alone()
     candidates = [
         *discovery.candidates,
         *(named_code(code) for code in configuration.load),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -60,3 +61,18 @@ def only_from(level: str) -> Iterator[None]:
         yield
     finally:
         LOGGER.setLevel(before)
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Keep what this thread says out of the log ``continuity`` while the block runs."""
+    thread = threading.get_ident()
+
+    def is_another_s(record: logging.LogRecord) -> bool:
+        return threading.get_ident() != thread
+
+    LOGGER.addFilter(is_another_s)
+    try:
+        yield
+    finally:
+        LOGGER.removeFilter(is_another_s)

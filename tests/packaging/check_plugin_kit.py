@@ -170,7 +170,7 @@ def test_it_works_together_with_the_bundled_ones(tmp_path: Path) -> None:
         call = {"tool_calls": [{"name": "read", "arguments": "{}"}]}
         def read(): return "the same"
         script = [{"text": "half", "cut": "rst"}, *[call] * 4]
-        run = play(script, tools=[read], settings={"journal": "runs.jsonl"})
+        run = play(script, tools=[read], settings={"journal": "runs.jsonl"}, installed=True)
         print(len(run.requests), run.waits, [resumed.plugin for resumed in run.resumes])
         """,
     )
@@ -243,7 +243,7 @@ def test_a_plugin_that_raises_exits_or_is_slow_harms_no_run_and_is_named(crowd: 
         logging.basicConfig(format="%(message)s")
         from continuity_core.testing import play
         script = [{"text": "half", "cut": "rst"}, {"text": "done"}]
-        print(play(script, settings={"journal": "runs.jsonl"}).outcome.text)
+        print(play(script, settings={"journal": "runs.jsonl"}, installed=True).outcome.text)
         """,
     )
     assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr

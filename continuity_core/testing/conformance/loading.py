@@ -25,11 +25,12 @@ class Loads:
     _known: dict[str, Loaded] = attrs.field(factory=dict)
 
     def load(self, settings: Mapping[str, Any]) -> Loaded:
-        """Load the plugins under these settings and no others. Raises :class:`ConfigurationError`."""
+        """Load the bundled plugins under these settings and no others. Raises :class:`ConfigurationError`."""
         key = json.dumps(settings, sort_keys=True)
         if key not in self._known:
             configuration = Configuration.from_mapping(settings)
-            self._known[key] = Loaded(configuration=configuration, plugins=load_plugins(configuration))
+            plugins = load_plugins(configuration, installed=False)
+            self._known[key] = Loaded(configuration=configuration, plugins=plugins)
         return self._known[key]
 
     def continuity(

@@ -10,6 +10,7 @@ from continuity_core.engine.chain import SLOW_CALL, Chain
 from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.loading.plugin_set import PluginSet, plugin_name
 from continuity_core.model.masking import printable
+from continuity_core.observe.log import unlogged
 from continuity_core.testing.plugin_checks.declared import declaration_problems
 from continuity_core.testing.plugin_checks.hostile import hostile_problems
 from continuity_core.testing.plugin_checks.scripts import script_problems
@@ -36,8 +37,9 @@ def check_plugin(
 ) -> None:
     """Check that a plugin keeps the contract, and name with its mend whatever it does not keep.
 
-    ``plugin`` is a class, an instance, or the name of an installed plugin; it is checked among the installed
-    ones, under ``settings`` (the keys of ``[tool.continuity]``). Looked at are
+    ``plugin`` is a class or an instance, which is checked among the bundled plugins, or the name of an
+    installed one, which is checked among all that are installed; ``settings`` are the keys of
+    ``[tool.continuity]``. Where all is well nothing is printed or logged. Looked at are
 
     * its options: each reader takes its own results and refuses what it cannot read by ``ValueError``;
     * every kind of turn, played as a run: no hook raises or returns what it must not, nothing is refused at
@@ -51,11 +53,12 @@ def check_plugin(
     problem, and :class:`ConfigurationError` where the plugin is not even registered.
     """
     subject = _subject(plugin, settings or {})
-    problems = [
-        *declaration_problems(subject),
-        *script_problems(subject),
-        *(hostile_problems(subject, examples, time_limit) if examples else ()),
-    ]
+    with unlogged():
+        problems = [
+            *declaration_problems(subject),
+            *script_problems(subject),
+            *(hostile_problems(subject, examples, time_limit) if examples else ()),
+        ]
     if problems:
         raise PluginCheckError(printable(problem, 2000) for problem in dict.fromkeys(problems))
 
@@ -63,24 +66,27 @@ def check_plugin(
 def _subject(plugin: object, settings: Mapping[str, Any]) -> Subject:
     name = plugin if isinstance(plugin, str) else plugin_name(plugin)
     extra = () if isinstance(plugin, str) else (plugin,)
-    first = _load(extra, settings)
+    first = _load(extra, settings)  # What is said of loading it, a deprecation for one, is for its author.
     registered = _find(first, name)
     if registered is None:
         raise PluginCheckError([_why_not_on(name, first)])
+    twin = None
     # An instance cannot be made again; of a class, or an installed plugin, a second one must say the same.
-    can_be_made_again = not extra or isinstance(plugin, type)
+    if not extra or isinstance(plugin, type):
+        with unlogged():
+            twin = _alone(_load(extra, settings), name)
     return Subject(
         name=name,
         registered=registered,
         chain=_alone(first, name),
-        twin=_alone(_load(extra, settings), name) if can_be_made_again else None,
+        twin=twin,
         extra=extra,
         settings=settings,
     )
 
 
 def _load(extra: tuple[object, ...], settings: Mapping[str, Any]) -> PluginSet:
-    return Continuity.from_settings(settings, plugins=extra).plugins
+    return Continuity.from_settings(settings, plugins=extra, installed=not extra).plugins
 
 
 def _find(plugins: PluginSet, name: str) -> RegisteredPlugin | None:

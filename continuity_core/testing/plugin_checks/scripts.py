@@ -73,7 +73,9 @@ async def _events_of(plugins: tuple[object, ...], settings: Mapping[str, Any]) -
     events: list[tuple[str, Event]] = []
     for what, script in _SCRIPTS.items():
         turns = [*script, *[_DONE] * _MANY]
-        played = await play_async(turns, settings=settings, plugins=plugins, tools=[_tool("step")])
+        played = await play_async(
+            turns, settings=settings, plugins=plugins, installed=not plugins, tools=[_tool("step")]
+        )
         events += [(what, event) for event in played.events]
     return events
 

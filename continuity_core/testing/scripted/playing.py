@@ -98,6 +98,7 @@ async def play_async(
     prompts: Iterable[str] = ("Finish the task",),
     settings: Mapping[str, Any] | None = None,
     plugins: Iterable[object] = (),
+    installed: bool = False,
     tools: Iterable[Tool | Callable[..., Any]] = (),
     native_retries: int = 0,
     max_output_tokens: int | None = OUTPUT_LIMIT,
@@ -107,7 +108,8 @@ async def play_async(
     """Play a script on the reference session with continuity, on a virtual clock.
 
     ``settings`` are the keys of ``[tool.continuity]``, trusted, and no other configuration counts;
-    ``plugins`` are classes or instances added to the installed ones; ``on_wait`` is called when a wait
+    ``plugins`` are classes or instances added to the bundled ones. What else is installed does not count, so
+    that a test comes out the same everywhere, unless ``installed`` is true. ``on_wait`` is called when a wait
     begins. Raises :class:`ConfigurationError` for settings or plugins that are refused, ``ScriptError`` for a
     turn that cannot be played, and :class:`ScriptOver` where more is requested than the script has.
     """
@@ -116,7 +118,9 @@ async def play_async(
         clock.on_wait = on_wait
     first_wait = len(clock.waits)
     events: list[Event] = []
-    continuity = Continuity.from_settings(settings, plugins=plugins, clock=clock, on_event=events.append)
+    continuity = Continuity.from_settings(
+        settings, plugins=plugins, installed=installed, clock=clock, on_event=events.append
+    )
     model = ScriptedModel(script, max_output_tokens=max_output_tokens)
     session = AgentSession(model, tools=tools, continuity=continuity, native_retries=native_retries)
     try:

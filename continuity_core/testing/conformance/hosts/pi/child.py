@@ -118,7 +118,7 @@ def main(file: str) -> None:
             on_event(event)
             link.send({"event": event.to_dict()})
 
-        return Continuity.from_settings(play["settings"], clock=clock, on_event=on_both)
+        return Continuity.from_settings(play["settings"], installed=False, clock=clock, on_event=on_both)
 
     threading.Thread(target=read_link, daemon=True).start()
     serve_stdio(clock=clock, load=load)
