@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from continuity_core.engine.backoff import delay, should_stop
     from continuity_core.engine.base_run import RunError
     from continuity_core.engine.clock import SYSTEM_CLOCK, Clock, Deadline, SystemClock
-    from continuity_core.engine.durations import parse_duration
+    from continuity_core.engine.durations import duration_or_unlimited, parse_duration
     from continuity_core.engine.engine import Engine
     from continuity_core.engine.project import ProjectionResult
     from continuity_core.engine.results import BoundaryResult
@@ -152,6 +152,7 @@ __all__ = [
     "count",
     "count_or_unlimited",
     "delay",
+    "duration_or_unlimited",
     "flag",
     "hookimpl",
     "hookspec",
@@ -237,6 +238,7 @@ _MODULES = {
     "count": "model.options",
     "count_or_unlimited": "model.options",
     "delay": "engine.backoff",
+    "duration_or_unlimited": "engine.durations",
     "flag": "model.options",
     "hookimpl": "hookspecs",
     "hookspec": "hookspecs",

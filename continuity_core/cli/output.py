@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PROGRAM = "continuity"
 _PLAIN_WIDTH = 10_000
 """Columns of a pipe: its lines are never broken."""
+_ALIGNED = 60
+"""Characters of a cell in a pipe up to which its column is filled to its width: a longer one shifts its line
+only."""
 
 
 class UserError(click.ClickException):
@@ -80,7 +83,10 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], tit
     if title:
         click.echo(title)
     lines = [list(header), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    widths = [
+        max(len(line[column]) for line in lines if len(line[column]) <= _ALIGNED or line is lines[0])
+        for column in range(len(header))
+    ]
     for line in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 

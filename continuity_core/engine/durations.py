@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
+from continuity_core.model.options import UNLIMITED
+
 NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 """Of a decimal number without a sign."""
 
@@ -44,6 +46,16 @@ def parse_duration(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"a duration is a number of seconds or a text such as '1h30m', not {value!r}")
     return _checked(value, value)
+
+
+def duration_or_unlimited(value: object) -> float | None:
+    """As :func:`parse_duration`, or ``unlimited`` (given back as ``None``)."""
+    if value is None or value == UNLIMITED:
+        return None
+    try:
+        return parse_duration(value)
+    except ValueError as error:
+        raise ValueError(f'{error}; or write "{UNLIMITED}"') from None
 
 
 def _checked(seconds: float, value: object) -> float:
@@ -88,6 +100,16 @@ def _seconds_of(unit: str, text: str) -> float:
             f"{text!r} is no duration: {unit!r} is no unit; units are d, h, min (or m), s, ms{hint}"
         )
     return seconds
+
+
+def duration_text(seconds: float) -> str:
+    """The duration as people write it, and as it reads back as the same: ``5h20min``, ``2.5s``."""
+    if seconds != int(seconds) or not 60 <= seconds < 1e9:
+        return f"{number_text(seconds)}s"
+    minutes, left = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (left, "s"))
+    return "".join(f"{count}{unit}" for count, unit in parts if count)
 
 
 def number_text(value: float) -> str:

@@ -65,10 +65,10 @@ class Settings:
         help="Resumes of a run and the runs under it, whatever a budget says.",
     )
     ceiling_held: float = option(
-        24 * 3600.0,
+        "24h",
         read=parse_duration,
         tighten=Tighten.LOWER,
-        help="Seconds held in a run and the runs under it, in all.",
+        help="Time held in a run and the runs under it, in all.",
     )
     journal: Path | None = option(
         "",

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
+from continuity_core.engine.durations import duration_or_unlimited, duration_text, parse_duration
 from continuity_core.loading.errors import Problem
 from continuity_core.loading.printable import describe_exception, printable, value_text
 from continuity_core.loading.sources import Given, NotAccepted, Provenance, Source
@@ -142,7 +143,11 @@ def _assign(
 
 
 def _text(value: object, info: OptionInfo) -> str:
-    return UNLIMITED if value is None and info.tighten is Tighten.LOWER else value_text(value)
+    if value is None and (info.tighten is Tighten.LOWER or info.read is duration_or_unlimited):
+        return UNLIMITED
+    if isinstance(value, float) and info.read in (parse_duration, duration_or_unlimited):
+        return duration_text(value)
+    return value_text(value)
 
 
 def is_tighter(value: Any, below: Any, tighten: Tighten | None) -> bool:

@@ -17,14 +17,10 @@ from continuity_core import (
     Stage,
     Tighten,
     count_or_unlimited,
+    duration_or_unlimited,
     hookimpl,
     option,
-    parse_duration,
 )
-
-
-def _duration_or_unlimited(value: object) -> float | None:
-    return None if value is None or value == "unlimited" else parse_duration(value)
 
 
 @attrs.frozen(kw_only=True)
@@ -45,7 +41,7 @@ class RunLimitsOptions:
     )
     deadline: float | None = option(
         "unlimited",
-        read=_duration_or_unlimited,
+        read=duration_or_unlimited,
         tighten=Tighten.LOWER,
         help="Time from the start of the run; a wait that would pass it is not held.",
     )

@@ -22,6 +22,7 @@ from continuity_core import (
     Wait,
     Window,
     count,
+    duration_or_unlimited,
     hookimpl,
     option,
     parse_duration,
@@ -29,10 +30,6 @@ from continuity_core import (
 
 SHORTEST_WAIT = 1.0
 """Seconds. A reset that is due at once is still not asked for in the same instant."""
-
-
-def _duration_or_unlimited(value: object) -> float | None:
-    return None if value is None or value == "unlimited" else parse_duration(value)
 
 
 @attrs.frozen(kw_only=True)
@@ -69,7 +66,7 @@ class UsageLimitWaitOptions:
     margin: float = option("30s", read=parse_duration, help="Added to guidance that is only approximate.")
     max_wait: float | None = option(
         "6h",
-        read=_duration_or_unlimited,
+        read=duration_or_unlimited,
         tighten=Tighten.LOWER,
         help="Longest single wait; a longer one that the provider states ends recovery; "
         '"unlimited": up to the ceiling.',

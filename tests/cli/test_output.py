@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from contextlib import redirect_stdout
 
 import pytest
@@ -30,6 +31,15 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_a_piped_table_is_plain_columns(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("name", "value"), ROWS, title="Values")
     assert capsys.readouterr().out == ("Values\nname    value\na       [bold]b[/bold] :smile:\nlonger  c\n")
+
+
+def test_a_long_cell_in_a_pipe_shifts_its_own_line_only(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("name", "value", "source"), [("a", "b", "c"), ("d", "x" * 300, "f")])
+    assert capsys.readouterr().out.splitlines() == [
+        "name  value  source",
+        "a     b      c",
+        f"d     {'x' * 300}  f",
+    ]
 
 
 def test_a_table_on_a_terminal_is_coloured_and_reads_no_markup(terminal: Terminal) -> None:
@@ -65,6 +75,7 @@ def test_a_pipe_gets_no_colours_whatever_the_environment_forces(
     ("text", "shown"),
     [
         ("\x1b]0;title\x07hello\x1b[2J", "hello"),
+        ("a\u202eb\u2066c", "a b c"),
         ("two\nlines\tand a \x00 nul", "two lines and a nul"),
         ("Bearer abcdefgh12345678", "Bearer ***"),
         ("x" * 600, "x" * 499 + "…"),
@@ -81,3 +92,13 @@ def test_json_is_printed_as_it_is_and_never_with_what_json_lacks(
     assert capsys.readouterr().out == '[\n  {\n    "name": "\\u00e9"\n  }\n]\n'
     with pytest.raises(ValueError, match="Out of range"):
         print_json(float("nan"))
+
+
+def test_json_carries_hostile_characters_as_escapes_that_every_pipe_can_carry(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    text = "\u202e\x1b[2J\x07\ud800\x9b31m"
+    print_json(text)
+    printed = capsysbinary.readouterr().out
+    assert printed.strip() == b'"\\u202e\\u001b[2J\\u0007\\ud800\\u009b31m"'
+    assert json.loads(printed) == text

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from continuity_core.engine.durations import UNITS, number_text, parse_duration
+from continuity_core.engine.durations import (
+    UNITS,
+    duration_or_unlimited,
+    duration_text,
+    number_text,
+    parse_duration,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,3 +83,32 @@ def test_every_unit_can_follow_a_number(number: int, unit: str) -> None:
 @given(st.floats(0, 1.7e308))
 def test_a_number_reads_back_from_its_shortest_text(value: float) -> None:
     assert parse_duration(number_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (59, "59s"),
+        (60, "1min"),
+        (90, "1min30s"),
+        (19_200, "5h20min"),
+        (86_400, "24h"),
+        (2.5, "2.5s"),
+        (90.5, "90.5s"),
+    ],
+)
+def test_a_duration_is_told_as_people_write_it(seconds: float, text: str) -> None:
+    assert duration_text(float(seconds)) == text
+
+
+@given(st.one_of(st.integers(0, 10**12).map(float), st.floats(0, 1.7e308)))
+def test_a_told_duration_reads_back_as_the_same(seconds: float) -> None:
+    assert parse_duration(duration_text(seconds)) == seconds
+
+
+def test_a_duration_may_be_without_a_limit_where_that_is_allowed() -> None:
+    assert duration_or_unlimited("unlimited") is duration_or_unlimited(None) is None
+    assert duration_or_unlimited("2h") == 7200
+    with pytest.raises(ValueError, match=r"'soon' is no duration: .* or write \"unlimited\""):
+        duration_or_unlimited("soon")

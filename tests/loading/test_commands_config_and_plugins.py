@@ -97,6 +97,18 @@ def test_config_says_unlimited_by_its_word(
     assert "max_resumes                              unlimited  " in capsys.readouterr().out
 
 
+def test_config_says_durations_as_they_are_written_in_a_file(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTINUITY_STREAM_RECOVERY__MAX_WAIT", "7500")
+
+    assert main(["config"]) == 0
+
+    values = {line.split()[0]: line.split()[1] for line in capsys.readouterr().out.splitlines() if line}
+    assert values["ceiling_held"] == "24h"
+    assert values["plugins.stream-recovery.max_wait"] == "2h5min"
+
+
 @pytest.mark.parametrize("arguments", [["--config", "FILE", "config"], ["config", "--config", "FILE"]])
 def test_a_named_file_is_trusted_before_and_after_the_command(
     arguments: list[str], project: Path, capsys: pytest.CaptureFixture[str]

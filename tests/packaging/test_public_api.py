@@ -83,6 +83,7 @@ PUBLIC = [
     "count",
     "count_or_unlimited",
     "delay",
+    "duration_or_unlimited",
     "flag",
     "hookimpl",
     "hookspec",
