@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import attrs
 
@@ -28,7 +29,7 @@ _NEVER_EDITED = ("user", "system")
 class ProjectionRedaction:
     """Leaves out incomplete assistant turns, orphan results, stray signatures and stale artefacts.
 
-    The readable text of a ``length`` turn stays: it was handed out as the result. Its calls go.
+    The readable text of a ``length`` turn stays where it was handed out as the result. Its calls go.
     """
 
     order = Order(stage=Stage.REDACT)
@@ -63,16 +64,18 @@ def is_clean(entries: Sequence[Entry]) -> bool:
 
 def edits_of(projection: Projection) -> list[Edit]:
     """All that has to go or to be narrowed."""
-    edits = {place: edit for place, entry in enumerate(projection.entries) if (edit := _edit_of(entry))}
+    entries = projection.entries
+    edits = {place: edit for place in range(len(entries)) if (edit := _edit_of(entries, place))}
     callers = projection.callers()
     # An entry that goes takes others with it: until a round finds none.
-    while found := _consequences(projection.entries, callers, edits):
+    while found := _consequences(entries, callers, edits):
         edits |= found
     return list(edits.values())
 
 
-def _edit_of(entry: Entry) -> Edit | None:
-    """What is wrong with the entry alone."""
+def _edit_of(entries: Sequence[Entry], place: int) -> Edit | None:
+    """What is wrong with the entry itself."""
+    entry = entries[place]
     if entry.artefact:
         return Omit(entry.ref, "left behind by an earlier run")
     if entry.role != "assistant":
@@ -80,7 +83,7 @@ def _edit_of(entry: Entry) -> Edit | None:
     if entry.stop_reason in _BROKEN:
         return Omit(entry.ref, f"a turn that ended in {entry.stop_reason}")
     if entry.calls and entry.stop_reason is StopReason.LENGTH:
-        return _without_calls(entry, "its calls were cut")
+        return _without_calls(entries, place, "its calls were cut")
     if not entry.calls and not entry.text.strip():
         return Omit(entry.ref, "an assistant turn without content")
     return None
@@ -107,9 +110,18 @@ def _consequences(
         elif entry.belongs_to is not None and entry.belongs_to not in known:
             edited[place] = Omit(entry.ref, "belongs to a turn that is left out")
         elif place not in edits and any((place, call) not in answered for call in entry.calls):
-            edited[place] = _without_calls(entry, "its calls were never answered")
+            edited[place] = _without_calls(entries, place, "its calls were never answered")
     return edited
 
 
-def _without_calls(entry: Entry, why: str) -> Edit:
-    return Replace(entry.ref, entry.text, why) if entry.text.strip() else Omit(entry.ref, why)
+def _without_calls(entries: Sequence[Entry], place: int, why: str) -> Edit:
+    """Its text alone where the user has answered to that; a host that went on by itself gave it to nobody."""
+    entry = entries[place]
+    if entry.text.strip() and _is_answered_by_user(entries, place):
+        return Replace(entry.ref, entry.text, why)
+    return Omit(entry.ref, why)
+
+
+def _is_answered_by_user(entries: Sequence[Entry], place: int) -> bool:
+    following = (entry.role for entry in islice(entries, place + 1, None) if entry.role != "tool")
+    return next(following, None) == "user"

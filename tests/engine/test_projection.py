@@ -209,8 +209,10 @@ def test_a_broken_later_turn_does_not_take_the_results_of_an_earlier_one() -> No
 
 def test_a_batch_of_results_goes_whole_and_takes_its_calls_with_it() -> None:
     first, second = assistant("a", "c0"), assistant("b", "c1", text="I look it up")
-    projected = make().start_run().project([USER, first, second, result("batch", "c0", "c1", "unknown")])
-    assert [entry.ref for entry in projected.entries] == [USER.ref, second.ref]
+    later = attrs.evolve(USER, ref=ref("later"))
+    entries = [USER, first, second, result("batch", "c0", "c1", "unknown"), later]
+    projected = make().start_run().project(entries)
+    assert [entry.ref for entry in projected.entries] == [USER.ref, second.ref, later.ref]
     assert projected.replaced == {second.ref: "I look it up"}
 
 
@@ -240,10 +242,15 @@ def test_what_belongs_to_a_turn_goes_with_it_whoever_left_it_out() -> None:
     assert [entry.ref for entry in run.project(entries).entries] == [ref("user")]
 
 
-def test_the_readable_text_of_a_cut_turn_stays_and_its_calls_go() -> None:
-    entries = [USER, assistant("cut", "c", stop=StopReason.LENGTH, text="half an ans"), result("r", "c")]
+def test_the_readable_text_of_a_cut_turn_that_the_user_has_seen_stays_and_its_calls_go() -> None:
+    cut = assistant("cut", "c", stop=StopReason.LENGTH, text="half an ans")
+    entries = [USER, cut, result("r", "c"), attrs.evolve(USER, ref=ref("later"))]
     projected = make().start_run().project(entries)
-    assert [(entry.text, entry.calls) for entry in projected.entries] == [("go", ()), ("half an ans", ())]
+    assert [(entry.text, entry.calls) for entry in projected.entries] == [
+        ("go", ()),
+        ("half an ans", ()),
+        ("go", ()),
+    ]
 
 
 # ---------------------------------------------------------------- other plugins' edits

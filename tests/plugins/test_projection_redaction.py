@@ -25,6 +25,7 @@ from continuity_core import (
 from continuity_core.testing.strategies import histories
 
 USER = Entry(ref=ref("user"), role="user", text="go")
+LATER = Entry(ref=ref("later"), role="user", text="go on")
 
 
 def edits_of(*entries: Entry) -> list[Edit]:
@@ -48,10 +49,23 @@ def test_failed_and_aborted_turns_go_with_their_text_and_results(stop: StopReaso
     ]
 
 
-def test_a_cut_turn_keeps_its_readable_text_and_loses_its_calls() -> None:
-    found = edits_of(USER, assistant(text="half", calls=("c",), stop_reason=StopReason.LENGTH), RESULT)
+def test_a_cut_turn_that_was_handed_out_keeps_its_readable_text_and_loses_its_calls() -> None:
+    cut = assistant(text="half", calls=("c",), stop_reason=StopReason.LENGTH)
+    found = edits_of(USER, cut, RESULT, LATER)
     assert found == [
         Replace(ref("turn"), "half", "its calls were cut"),
+        Omit(RESULT.ref, "a result without its call"),
+    ]
+
+
+@pytest.mark.parametrize("after", [(), (Entry(ref=ref("next"), role="assistant", text="whole"),)])
+def test_a_cut_turn_after_which_the_host_goes_on_by_itself_goes_with_its_text(
+    after: tuple[Entry, ...],
+) -> None:
+    """A request that ended with the half would be none."""
+    cut = assistant(text="half", calls=("c",), stop_reason=StopReason.LENGTH)
+    assert edits_of(USER, cut, RESULT, *after) == [
+        Omit(ref("turn"), "its calls were cut"),
         Omit(RESULT.ref, "a result without its call"),
     ]
 
@@ -68,7 +82,7 @@ def test_the_text_of_a_cut_turn_that_was_handed_out_stays_in_later_runs() -> Non
 
 @pytest.mark.parametrize("stop", [None, StopReason.STOP, StopReason.TOOL_USE])
 def test_calls_without_an_answer_go_whatever_the_stop_reason(stop: StopReason | None) -> None:
-    found = edits_of(USER, assistant(text="I look", calls=("c", "d"), stop_reason=stop), RESULT)
+    found = edits_of(USER, assistant(text="I look", calls=("c", "d"), stop_reason=stop), RESULT, LATER)
     assert found == [
         Replace(ref("turn"), "I look", "its calls were never answered"),
         Omit(RESULT.ref, "a result without its call"),
