@@ -9,6 +9,7 @@ import asyncio
 import logging
 from typing import Any
 
+from openjiuwen.core.foundation.llm.model_clients.openai_model_client import OpenAIModelClient
 from openjiuwen.core.foundation.llm.schema.config import ModelClientConfig, ModelRequestConfig
 from openjiuwen.core.foundation.tool import LocalFunction, ToolCard
 from openjiuwen.core.runner import Runner
@@ -67,6 +68,7 @@ async def main() -> None:
         async for chunk in agent.stream({"query": "When is high water on the 12th?"}):
             if chunk.type == "answer":
                 print(chunk.payload["output"])
+        await OpenAIModelClient.aclose()  # The framework keeps its clients for the life of the process.
     print(rail.report)
     logging.disable(logging.NOTSET)
 

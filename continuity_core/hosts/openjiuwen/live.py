@@ -29,6 +29,10 @@ class Live:
     """One run; an agent's rails are called in its context one after the other."""
 
     run: Run
+    owner: Any
+    """The agent that was invoked."""
+    session: str
+    """The framework's name of the conversation."""
     ending_tools: frozenset[str] | None
     """Tools that end a run on purpose; ``None``: whatever ends it after a tool does."""
     parent: Live | None = None
@@ -55,6 +59,10 @@ class Live:
     """The loop is over or about to be, and the agent is to be invoked once more."""
     error: Exception | None = None
     """What the run failed with, where the framework was kept from raising it."""
+
+    def is_run_by(self, agent: Any) -> bool:
+        """Whether it is the agent that was invoked, or the one inside of a DeepAgent that was."""
+        return self.owner is agent or getattr(self.owner, "react_agent", None) is agent
 
     @property
     def recovers(self) -> bool:

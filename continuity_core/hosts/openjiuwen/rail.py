@@ -14,6 +14,7 @@ from openjiuwen.core.single_agent.rail.base import AgentCallbackContext, AgentCa
 from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
+from continuity_core.engine.run import Run
 from continuity_core.engine.settings import Incomplete
 from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
 from continuity_core.hosts.openjiuwen.projecting import is_cut
@@ -61,7 +62,7 @@ class ContinuityRail(AgentRail):
         self.report: Report | None = None
         """The story of the run that ended last."""
         self._ending_tools = None if ending_tools is None else frozenset(ending_tools)
-        self._lives: dict[str, Live] = {}
+        self._lives: list[Live] = []
         self._engines: list[Any] = []
 
     def callback_priority(self, event: AgentCallbackEvent) -> int:
@@ -74,7 +75,7 @@ class ContinuityRail(AgentRail):
     async def before_invoke(self, ctx: AgentCallbackContext) -> None:
         """Start a run, unless the agent is invoked again for one that goes on."""
         session = _session_of(ctx)
-        live = self._lives.get(session)
+        live = self._find(ctx)
         if live is not None:
             if not live.is_again:
                 LOG.warning("session %s has a run going on: this one is not kept alive", session)
@@ -83,15 +84,25 @@ class ContinuityRail(AgentRail):
         parent = _CURRENT.get()
         if parent is not None and parent.run.is_over:
             parent = None
+        ctx.extra[LIVE] = None
         try:
-            run = self.continuity.start_run(session, parent=None if parent is None else parent.run)
+            run = self._start_run(ctx, session, parent)
         except RunError as error:
             LOG.warning("this run is not kept alive: %s", error)
-            ctx.extra[LIVE] = None
             return
-        live = self._lives[session] = ctx.extra[LIVE] = Live(
-            run=run, ending_tools=self._ending_tools, parent=parent
+        live = Live(
+            run=run, owner=ctx.agent, session=session, ending_tools=self._ending_tools, parent=parent
         )
+        self._lives.append(live)
+        ctx.extra[LIVE] = live
+
+    def _start_run(self, ctx: AgentCallbackContext, session: str, parent: Live | None) -> Run:
+        """A run in the session; agents that share its name, e.g. by having none, have a session each."""
+        above = None if parent is None else parent.run
+        try:
+            return self.continuity.start_run(session, parent=above)
+        except RunError:
+            return self.continuity.start_run(f"{session}/{ctx.agent.card.id}", parent=above)
 
     # ---------------------------------------------------------------- a model call
 
@@ -111,7 +122,7 @@ class ContinuityRail(AgentRail):
             engine.register_window_mutator(self._narrow)
 
     async def _narrow(self, context: Any, window: Any) -> Any:
-        for live in self._lives.values():
+        for live in self._lives:
             if live.context is context:
                 live.project(window)
         return window
@@ -233,7 +244,7 @@ class ContinuityRail(AgentRail):
             live.run.abort()
             raise
         finally:
-            self._lives.pop(_session_of(ctx), None)
+            self._lives.remove(live)
             self._settle(ctx, live, error)
 
     async def _go_on(self, ctx: AgentCallbackContext, live: Live) -> None:
@@ -304,9 +315,14 @@ class ContinuityRail(AgentRail):
     def _live(self, ctx: AgentCallbackContext) -> Live | None:
         if LIVE not in ctx.extra:
             # A DeepAgent's inner agent has a context of its own.
-            ctx.extra[LIVE] = self._lives.get(_session_of(ctx))
+            ctx.extra[LIVE] = self._find(ctx)
         live: Live | None = ctx.extra[LIVE]
         return live
+
+    def _find(self, ctx: AgentCallbackContext) -> Live | None:
+        """The run that goes on in this session of this agent, or of the agent whose inner one it is."""
+        session, agent = _session_of(ctx), ctx.agent
+        return next((live for live in self._lives if live.session == session and live.is_run_by(agent)), None)
 
     def _is_last_iteration(self, ctx: AgentCallbackContext, live: Live) -> bool:
         return int(ctx.extra.get("_react_iteration", 0)) >= _limit(live)

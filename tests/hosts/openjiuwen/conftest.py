@@ -50,9 +50,12 @@ def load(clock: VirtualClock) -> Callable[..., Continuity]:
 
 @pytest.fixture
 async def server() -> AsyncIterator[FaultServer]:
-    """A provider that is told what to answer by ``server.play``."""
+    """A provider that is told what to answer by ``server.play``; the framework keeps its clients open."""
+    from openjiuwen.core.foundation.llm.model_clients.openai_model_client import OpenAIModelClient
+
     async with FaultServer() as running:
         yield running
+        await OpenAIModelClient.aclose()
         assert not running.violations
 
 
@@ -82,7 +85,6 @@ def tool() -> Tool:
 @pytest.fixture
 async def make(server: FaultServer, tool: Tool) -> AsyncIterator[Callable[..., Any]]:
     """Make an agent of the provider with the tool and the given rails."""
-    from openjiuwen.core.foundation.llm.model_clients.openai_model_client import OpenAIModelClient
     from openjiuwen.core.foundation.llm.schema.config import ModelClientConfig, ModelRequestConfig
     from openjiuwen.core.foundation.tool import LocalFunction, ToolCard
     from openjiuwen.core.runner import Runner
@@ -121,4 +123,3 @@ async def make(server: FaultServer, tool: Tool) -> AsyncIterator[Callable[..., A
     for agent in made:
         await agent.agent_callback_manager.clear()
         Runner.resource_mgr.remove_tool(f"{agent.card.id}-step")
-    await OpenAIModelClient.aclose()
