@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-
 from continuity_core import __version__
 
 project = "continuity-core"
@@ -14,9 +9,9 @@ author = "The continuity-core developers"
 project_copyright = f"2026, {author}"
 release = version = __version__
 
-extensions = ["myst_parser", "generated"]
+extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "_ext", "pictures/*.py"]
+exclude_patterns = ["_build", "*.py", "pictures/*.py"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 # Links to files of the repository that are no pages of the site stay as they are.

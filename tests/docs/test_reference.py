@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import attrs
+import click
 import pytest
 
 import continuity_core
 from continuity_core import CauseKind, EventKind, Stage, hookspecs
+from continuity_core.cli.application import application
 from continuity_core.engine.state import Outcome
 from continuity_core.model.decisions import DECISIONS
 from continuity_core.testing import play
@@ -29,13 +32,33 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-GENERATED = load(DOCS / "_ext" / "generated.py")
+GENERATE = load(DOCS / "generate.py")
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 
 
 def page(name: str) -> str:
     """A page of the reference as it is published."""
-    text: str = GENERATED.filled((DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8"))
-    return text
+    return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_the_tables_on_a_page_are_what_the_code_has_today(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == GENERATE.filled(text), f"{page.name} is out of date: run python docs/generate.py"
+
+
+def test_every_generated_table_stands_on_one_page() -> None:
+    marks = [mark for page in PAGES for mark in GENERATE.marks(page.read_text(encoding="utf-8"))]
+    assert sorted(marks) == sorted(GENERATE.GENERATED)
+
+
+def test_a_table_that_is_out_of_date_is_written_anew() -> None:
+    begin, end = GENERATE.BEGIN.format("modes"), GENERATE.END
+    now = GENERATE.filled(f"# Modes\n\n{begin}\n\n| `of` |\n\n{end}\n\nMore.\n")
+    assert "| `observe` | Say in events what would be done, and do nothing. |" in now
+    assert "| `of` |" not in now
+    assert now.startswith(f"# Modes\n\n{begin}\n")
+    assert now.endswith(f"{end}\n\nMore.\n")
 
 
 def test_every_hook_is_documented_with_its_parameters() -> None:
@@ -81,28 +104,44 @@ def test_every_key_of_the_events_of_a_run_is_documented() -> None:
 
 def test_every_option_and_bundled_plugin_is_documented() -> None:
     text = page("plugins")
+    core = (DOCS / "configuration.md").read_text(encoding="utf-8")
     continuity = continuity_core.Continuity.from_settings({})
     for row in continuity.plugins.table:
-        assert f"### `{row.name}`" in text
+        assert f"## `{row.name}`" in text
         for option in row.options:
             assert f"| `{option}` |" in text
     for setting in ("mode", "max_resumes", "disable", "only", "load", "require"):
-        assert f"| `{setting}` |" in text
+        assert f"| `{setting}` |" in core
 
 
 def test_every_command_is_documented() -> None:
     text = page("commands")
-    from continuity_core.cli.application import application
-
-    for name in application.commands or ():
+    context = click.Context(application)
+    for name in application.list_commands(context):
         assert f"## `continuity {name}`" in text
-    assert "## `continuity demo`" in text
+        command = application.get_command(context, name)
+        for option in command.params if command is not None else ():
+            assert not option.opts[0].startswith("--") or f"`{option.opts[0]}" in text
+    assert "## `continuity pi doctor`" in text
 
 
 def test_every_public_name_is_documented() -> None:
     text = page("python")
     for name in continuity_core.__all__:
-        assert f"| `{name}` |" in text
+        row = re.search(rf"^\| `{name}` \| (.+) \|$", text, re.MULTILINE)
+        assert row is not None, name
+        assert len(row[1]) > 5, name
+
+
+def test_everything_that_a_hook_is_given_is_documented_with_what_it_has() -> None:
+    text = page("shown")
+    for name in ("Boundary", "Turn", "RunView", "Proposal", "Projection", "Event"):
+        shown = getattr(continuity_core, name)
+        assert f"### `{name}`" in text
+        for field in attrs.fields(shown):
+            assert f"| `{field.name}` |" in text, (name, field.name)
+    for attribute in ("Options", "order", "budgets", "name", "spec_version", "injects", "edits_user_input"):
+        assert f"| `{attribute}` |" in text
 
 
 def test_the_pictures_are_those_that_are_drawn_today() -> None:
