@@ -84,6 +84,7 @@ async def play_all(faults: Sequence[Fault], continuity: Continuity, view: View) 
 
 def _introduce(continuity: Continuity) -> None:
     click.echo("A provider on this machine fails on purpose; nothing leaves the machine.")
+    click.echo(f"{len(FAULTS)} faults, each played without and with continuity: about ten seconds in all.")
     click.echo(f"Waits run {SPEED} times as fast: {spoken_duration(SPEED)} take a second.")
     on = [_named(row) for row in continuity.plugins.table if row.state == "on"]
     click.echo(f"Plugins in force: {', '.join(on) or 'none'}")

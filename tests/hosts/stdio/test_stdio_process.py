@@ -91,6 +91,26 @@ def test_an_invalid_configuration_closes_recovery_and_says_so(tmp_path: Path) ->
     assert "not valid" in decided["error"]["message"]
 
 
+@pytest.mark.parametrize("source", ["a variable", "the client"])
+def test_runs_are_recorded_in_the_journal_that_is_asked_for(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tmp_path / "runs.jsonl"
+    settings = {"journal": str(journal)} if source == "the client" else {}
+    if source == "a variable":
+        monkeypatch.setenv("CONTINUITY_JOURNAL", str(journal))
+    talk(
+        ["-P", *COMMANDS[1]],
+        tmp_path,
+        ("initialize", {"protocol": 1}),
+        ("session/open", {"session": "s", "settings": settings, "events": []}),
+        ("run/started", {"session": "s"}),
+        ("run/settled", {"session": "s"}),
+    )
+    kinds = [json.loads(line)["kind"] for line in journal.read_text().splitlines()]
+    assert kinds == ["run_started", "run_settled"]
+
+
 def test_serve_without_a_transport_says_which_there_is() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "continuity_core.cli", "serve"],
