@@ -114,6 +114,8 @@ class Host(NamedTuple):
     """The oldest versions claimed, as requirements."""
     tools: str = "test"
     """The extra with what tests need; ``test-tools`` where not every version lives with the newest SDKs."""
+    tested_with: tuple[str, ...] = ()
+    """Requirements of its tests alone."""
     npm: str | None = None
     """A host of Node: the folder with npm's lock file, and with that of the oldest version in ``oldest``."""
 
@@ -136,7 +138,13 @@ HOSTS = (
         ("langchain==1.5.0", "langchain-openai==1.7.0", "langchain-anthropic==1.7.0"),
         tools="test-tools",
     ),
-    Host("pydantic-ai", "3.12", ("pydantic-ai",), ("pydantic-ai-slim==2.64.0",)),
+    Host(
+        "pydantic-ai",
+        "3.12",
+        ("pydantic-ai",),
+        ("pydantic-ai-slim==2.64.0",),
+        tested_with=("pydantic-ai-slim[retries]",),
+    ),
     Host(
         "openhands",
         "3.12",
@@ -174,7 +182,7 @@ def install_npm(session: nox.Session, folder: Path) -> None:
 
 def play_against(session: nox.Session, host: Host, *requirements: str, npm: str = "") -> None:
     """Run a host's tests, and the scenarios on it with continuity and with continuity watching."""
-    session.install("-e", f".[{host.tools},{host.extra}]", *requirements)
+    session.install("-e", f".[{host.tools},{host.extra}]", *host.tested_with, *requirements)
     if host.npm is not None:
         install_npm(session, CHECKOUT / host.npm / npm)
     session.env["TEST_HOST"] = host.extra

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from continuity_core.errors.durations import Duration, read_duration
-from continuity_core.errors.matching import FoldedText, IndexEntry, WordIndex
 from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS
 from continuity_core.errors.tables.cues import (
     CLIENT_NOTICES,
@@ -20,6 +20,7 @@ from continuity_core.errors.tables.cues import (
     WINDOWS,
 )
 from continuity_core.errors.tables.units import NUMBER_WORDS
+from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 from continuity_core.model.cause import Guidance
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 _GAP = re.compile(r"[\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12}")
 _WORD = re.compile(r"[^\W\d_]{1,16}")
 _ENDING = re.compile(r"[-_]?[^\W\d_]{0,12}")
-_PREVIOUS_WORD = re.compile(r"([\w']{1,16})[^\w']{0,4}$")
 _NUMBER_START = re.compile(r"(?<!\d)(?<!\d[.,:])\d|(?<!\w)p(?=t?\d)")
 _ATTEMPT = re.compile(r"[^\w]{0,8}\(?(?:attempt|retry|try) #?\d")
 _ISO_DURATION = re.compile(r"p(?=t?\d)")
@@ -60,37 +60,66 @@ def announcements(
 
     ``provider_zone`` gives the zone in which this provider writes instants without one, if that is known.
     """
-    reader = _Reader(folded.text, now, default_zone, provider_zone)
-    for cue, endings in _FORWARD.candidates(folded):
-        for position in _occurrences(folded.text, cue):
-            found = reader.after(cue, endings, position)
-            if found is not None:
-                yield found
-    for position in _occurrences(folded.text, "|"):
+    text = folded.text
+    reader = _Reader(text, now, default_zone, provider_zone)
+    forward = [
+        (position, cue, endings)
+        for cue, endings in _FORWARD.candidates(folded)
+        for position in _occurrences(text, cue)
+    ]
+    for position, cue, endings in sorted(forward, key=itemgetter(0)):
+        found = reader.after(cue, endings, position)
+        if found is not None:
+            yield found
+    for position in _occurrences(text, "|"):
         found = reader.after_bar(position)
         if found is not None:
             yield found
-    for cue in _TRAILING.candidates(folded):
-        for position in _occurrences(folded.text, cue):
-            found = reader.before(position)
-            if found is not None:
-                yield found
+    trailing = [position for cue in _TRAILING.candidates(folded) for position in _occurrences(text, cue)]
+    for position in sorted(trailing):
+        found = reader.before(position)
+        if found is not None:
+            yield found
 
 
-def _occurrences(text: str, literal: str) -> Iterator[int]:
+def _occurrences(text: str, literal: str) -> list[int]:
+    positions: list[int] = []
     position = text.find(literal)
-    for _ in range(_OCCURRENCE_LIMIT):
-        if position < 0:
-            return
-        yield position
+    while position >= 0 and len(positions) < _OCCURRENCE_LIMIT:
+        positions.append(position)
         position = text.find(literal, position + len(literal))
+    return positions
 
 
-class _Reader(NamedTuple):
-    text: str
-    now: datetime
-    default_zone: tzinfo
-    provider_zone: Callable[[], tzinfo | None]
+def _word_before(text: str, position: int) -> str:
+    """The word at most four characters before ``position``; of a long one its last 16 characters."""
+    end = position
+    while end > max(0, position - 4) and not _in_word(text[end - 1]):
+        end -= 1
+    start = end
+    while start > max(0, end - 16) and _in_word(text[start - 1]):
+        start -= 1
+    return text[start:end]
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character in "_'"
+
+
+class _Reader:
+    def __init__(
+        self,
+        text: str,
+        now: datetime,
+        default_zone: tzinfo,
+        provider_zone: Callable[[], tzinfo | None],
+    ) -> None:
+        self.text = text
+        self.now = now
+        self.default_zone = default_zone
+        self.provider_zone = provider_zone
+        self._told: set[tuple[int, bool, bool]] = set()
+        """Where values were looked for, behind which words: ``try again in`` announces twice."""
 
     def after(self, cue: str, endings: tuple[str, ...] | None, position: int) -> Announcement | None:
         """What follows the cue at ``position``."""
@@ -103,8 +132,7 @@ class _Reader(NamedTuple):
             if ending is None or ending.group() not in endings:
                 return None
             end = ending.end()
-            previous = _PREVIOUS_WORD.search(text, max(0, position - 24), position)
-            if previous is not None and previous.group(1) in NOT_AFTER.get(cue, ()):
+            if cue in NOT_AFTER and _word_before(text, position) in NOT_AFTER[cue]:
                 return None
         elif cue[0].isascii() or cue[0].isalpha():
             ending = _WORD.match(text, end)
@@ -117,13 +145,17 @@ class _Reader(NamedTuple):
         hedged = window = False
         for _ in range(_FILLER_LIMIT):
             gap = _GAP.match(text, position)
-            if gap is not None:
-                hedged = hedged or "~" in gap.group() or "≈" in gap.group()
+            if gap is not None and gap.end() > position:
+                between = gap.group()
+                hedged = hedged or "~" in between or "≈" in between
                 position = gap.end()
-                if _NEGATIVE.match(text, position - 2):
+                if between[-1] == "-" and _NEGATIVE.match(text, position - 2):
                     return None
             word = _WORD.match(text, position)
             if word is None or word.group() in _VALUE_WORDS or _ISO_DURATION.match(text, position):
+                if (position, hedged, window) in self._told:
+                    return None
+                self._told.add((position, hedged, window))
                 found = self._value_at(start, position, hedged, window)
                 if found is not None:
                     return found

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from continuity_core.errors.fields import Field, harvest, plain_name
 from continuity_core.errors.lazily import lazy
-from continuity_core.errors.matching import FoldedText
 from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
 from continuity_core.errors.stems import stem
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
+from continuity_core.errors.word_index import FoldedText
 from continuity_core.model.failure import Failure
 
 _GOOGLE = (
@@ -235,9 +235,11 @@ class Evidence:
     def exception_names(self) -> tuple[str, ...]:
         """Last parts of exceptions' names in lower case: the failure's own, then those in the text."""
         names = list(self.failure.exceptions)
-        if any(ending in self.raw for ending in _EXCEPTION_ENDINGS):
-            told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
-            names += itertools.islice(told, _EXCEPTION_NAME_LIMIT)
+        for ending in _EXCEPTION_ENDINGS:
+            if ending in self.raw:
+                told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
+                names += itertools.islice(told, _EXCEPTION_NAME_LIMIT)
+                break
         last_parts = [name.rpartition(".")[2] for name in names]
         for part in last_parts:
             self._spellings.setdefault(part.lower(), part)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import string
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -39,8 +40,8 @@ VALUE_LIMIT = 4096
 _QUOTED_NAME = re.compile(r"(\\{0,8}[\"'])([\w.@/ -]{1,64})\1\s{0,32}:\s{0,32}")
 _MARK = re.compile(r"[:=]\s{0,2}(?=[\w\"'\\+-])")
 _MARK_LIMIT = 4 * FIELD_LIMIT
-_NAME_LENGTH = 52
-_NAME_BEFORE = re.compile(r"(?<![\w.\"'-])([a-zA-Z][\w-]{1,48})\s{0,2}$")
+_NAME_LENGTH = range(2, 50)
+_NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 _SCALAR = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?![\w.:-]{0,64}\w)|[\w+][\w.:+-]{0,127}")
 _QUOTE = re.compile(r"\\{0,8}[\"']")
 _NAME_NOISE = re.compile(r"[^a-z0-9]")
@@ -51,7 +52,10 @@ _CONSTANTS: dict[str, Value] = {"null": None, "none": None, "undefined": None, "
 
 def plain_name(name: str) -> str:
     """``retryAfter``, ``retry_after`` and ``Retry-After`` are one name: ``retryafter``."""
-    return _NAME_NOISE.sub("", name.lower())
+    lowered = name.lower()
+    if lowered.isascii() and lowered.replace("_", "").replace("-", "").isalnum():
+        return lowered.replace("_", "").replace("-", "")
+    return _NAME_NOISE.sub("", lowered)
 
 
 def harvest(text: str) -> list[Field]:
@@ -106,10 +110,21 @@ def _loose(text: str, depth: int) -> Iterator[Field]:
             if isinstance(field.value, str) and "{" in field.value and depth < NESTING_LIMIT:
                 yield from _harvest(field.value, depth + 1)
     for mark in itertools.islice(_MARK.finditer(text), _MARK_LIMIT):
-        name = _NAME_BEFORE.search(text, max(0, mark.start() - _NAME_LENGTH), mark.start())
-        value = _value_at(text, mark.end()) if name is not None else _STRUCTURE
-        if name is not None and not isinstance(value, _Structure):
-            yield Field(plain_name(name.group(1)), value, depth, name.group(1))
+        name = _name_before(text, mark.start())
+        value = _value_at(text, mark.end()) if name else _STRUCTURE
+        if not isinstance(value, _Structure):
+            yield Field(plain_name(name), value, depth, name)
+
+
+def _name_before(text: str, position: int) -> str:
+    """The bare name that ends at most two blanks before ``position``; empty where there is none."""
+    before = text[max(0, position - _NAME_LENGTH.stop - 2) : position]
+    trimmed = before.rstrip()
+    rest = trimmed.rstrip(_NAME_CHARACTERS)
+    name = trimmed[len(rest) :]
+    if len(name) not in _NAME_LENGTH or len(before) - len(trimmed) > 2 or not name[0].isalpha():
+        return ""
+    return "" if rest and (rest[-1] in ".\"'" or rest[-1].isalnum()) else name
 
 
 class _Structure:

@@ -39,6 +39,8 @@ def guidance_of(
 
 def _longest_first(hints: list[Guidance], now: datetime) -> tuple[Guidance, ...]:
     """Each wait once; where it is told exactly and roughly, the exact statement stands."""
+    if len(hints) < 2:
+        return tuple(hints)
     by_wait: dict[float, Guidance] = {}
     for hint in hints:
         wait = round(hint.wait_from(now), 3)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable
 from functools import cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from continuity_core.errors.lazily import lazy
-
-T = TypeVar("T")
+from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 
 GAP = 160
 """The most characters that a ``*`` stands for."""
@@ -25,10 +20,10 @@ class Phrase(NamedTuple):
     """
 
     pieces: tuple[str, ...]
-    word_before: bool = False
-    word_after: bool = False
-    text_start: bool = False
-    text_end: bool = False
+    start: str = ""
+    """The mark at the beginning, if there is one."""
+    end: str = ""
+    """The mark at the end, if there is one."""
 
     @classmethod
     def literal(cls, pattern: str) -> Phrase:
@@ -42,44 +37,40 @@ class Phrase(NamedTuple):
     def table_entry(cls, pattern: str) -> Phrase:
         """A phrase in the notation of the tables."""
         pattern = pattern.removeprefix("*")
-        start, end = pattern[:1], pattern[-1:]
-        inner = pattern[start in "<^" : len(pattern) - (end in ">$")]
-        return cls(
-            tuple(inner.split("*")),
-            word_before=start == "<",
-            word_after=end == ">",
-            text_start=start == "^",
-            text_end=end == "$",
-        )
+        start = pattern[0] if pattern[0] in "<^" else ""
+        end = pattern[-1] if pattern[-1] in ">$" else ""
+        return cls(tuple(pattern[len(start) : len(pattern) - len(end)].split("*")), start, end)
 
     def matches(self, text: str) -> bool:
         """Whether the phrase stands in ``text``."""
-        first = self.pieces[0]
-        if first not in text:
-            return False
-        if len(self.pieces) == 1 and not (
-            self.word_before or self.word_after or self.text_start or self.text_end
-        ):
+        pieces = self.pieces
+        for piece in pieces:
+            if piece not in text:
+                return False
+        if len(pieces) == 1 and not self.start and not self.end:
             return True
-        start = 0 if self.text_start else text.find(first)
-        while start >= 0:
-            if text.startswith(first, start) and self._stands_at(text, start):
+        first = pieces[0]
+        if self.start == "^":
+            return text.startswith(first) and self._stands_at(text, 0)
+        position = text.find(first)
+        while position >= 0:
+            if self._stands_at(text, position):
                 return True
-            start = -1 if self.text_start else text.find(first, start + 1)
+            position = text.find(first, position + 1)
         return False
 
-    def _stands_at(self, text: str, start: int) -> bool:
-        if self.word_before and start > 0 and _in_word(text[start - 1]):
+    def _stands_at(self, text: str, position: int) -> bool:
+        if self.start == "<" and position > 0 and _in_word(text[position - 1]):
             return False
-        end = start + len(self.pieces[0])
+        end = position + len(self.pieces[0])
         for piece in self.pieces[1:]:
             found = text.find(piece, end, end + GAP + len(piece))
             if found < 0:
                 return False
             end = found + len(piece)
-        if self.text_end:
+        if self.end == "$":
             return end == len(text)
-        return not (self.word_after and end < len(text) and _in_word(text[end]))
+        return not (self.end and end < len(text) and _in_word(text[end]))
 
 
 def _in_word(character: str) -> bool:
@@ -111,7 +102,7 @@ class Wording(NamedTuple):
         return name[start:star] if star >= 0 else name[start : len(name) - (name[-1] in ">$")]
 
     def matches(self, text: str) -> bool:
-        return self.phrase.matches(text) and not any(other in text for other in self.unless)
+        return self.phrase.matches(text) and not (self.unless and any(other in text for other in self.unless))
 
 
 @cache
@@ -124,93 +115,6 @@ def said(source: str, *patterns: str, unless: tuple[str, ...] = ()) -> tuple[Wor
     return tuple([Wording(pattern, source, unless) for pattern in patterns])
 
 
-_TOKEN = re.compile(r"[a-z0-9]+")
-_PREFIX = 4
-
-
-class FoldedText:
-    """Flattened lower-case text with the words in it, which tell what is worth looking for."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    @lazy
-    def words(self) -> frozenset[str]:
-        """Every run of letters and digits of ASCII."""
-        return frozenset(_TOKEN.findall(self.text))
-
-    @lazy
-    def prefixes(self) -> frozenset[str]:
-        """The beginnings of the words."""
-        return frozenset([word[:_PREFIX] for word in self.words])
-
-    @lazy
-    def ascii_only(self) -> bool:
-        """Whether there is no other script."""
-        return self.text.isascii()
-
-
-class IndexEntry(NamedTuple, Generic[T]):
-    """A literal and the value that it stands for. Thousands are made at the first question: kept cheap."""
-
-    literal: str
-    value: T
-    open_end: bool
-    """Its last word may go on in the text."""
-    anywhere: bool = False
-    """It may begin inside a word of the text."""
-
-
-def _whole_words(entry: IndexEntry[T], words: list[str]) -> list[str]:
-    """Of the ``words`` of the literal those that are whole words of every text in which it stands."""
-    first = 1 if entry.anywhere and entry.literal[0].isalnum() else 0
-    last = len(words) - 1 if entry.open_end and entry.literal[-1].isalnum() else len(words)
-    return words[first:last] if first or last < len(words) else words
-
-
-class WordIndex(Generic[T]):
-    """Values by a word of their literal, so that a text asks only for those that can stand in it.
-
-    Of the words that a literal holds whole, the one counts that the fewest other literals hold.
-    """
-
-    def __init__(self, entries: Iterable[IndexEntry[T]]) -> None:
-        self._by_word: dict[str, list[T]] = {}
-        self._by_prefix: dict[str, list[T]] = {}
-        self._always: list[T] = []
-        self._other_scripts: list[T] = []
-        shared: Counter[str] = Counter()
-        with_words: list[tuple[list[str], T]] = []
-        for entry in entries:
-            if not entry.literal.isascii():
-                self._other_scripts.append(entry.value)
-                continue
-            words = _TOKEN.findall(entry.literal)
-            whole = _whole_words(entry, words)
-            if whole:
-                shared.update(whole)
-                with_words.append((whole, entry.value))
-            elif words and not entry.anywhere and len(words[0]) >= _PREFIX:
-                # the beginning of a word of every text in which the literal stands
-                self._by_prefix.setdefault(words[0][:_PREFIX], []).append(entry.value)
-            else:
-                self._always.append(entry.value)
-        for whole, value in with_words:
-            rarest = min(whole, key=shared.__getitem__) if len(whole) > 1 else whole[0]
-            self._by_word.setdefault(rarest, []).append(value)
-
-    def candidates(self, folded: FoldedText) -> list[T]:
-        """The values whose literal may stand in the text."""
-        found = list(self._always)
-        for word in folded.words:
-            found += self._by_word.get(word, ())
-        for prefix in folded.prefixes:
-            found += self._by_prefix.get(prefix, ())
-        if not folded.ascii_only:
-            found += self._other_scripts
-        return found
-
-
 class Tables:
     """All tables of wordings under one index."""
 
@@ -219,7 +123,7 @@ class Tables:
         self._index = WordIndex(
             IndexEntry(
                 row.first,
-                (row.first, name, rank, row),
+                (row.first, name, rank, row, not row.unless and row.first == row.name),
                 "*" in row.name[1:] or row.name[-1] != ">",
                 row.name[0] == "*",
             )
@@ -231,7 +135,11 @@ class Tables:
         """By table the first of its rows that stands in the text."""
         text = folded.text
         found: dict[str, tuple[int, Wording]] = {}
-        for first, name, rank, row in self._index.candidates(folded):
-            if first in text and (name not in found or rank < found[name][0]) and row.matches(text):
+        for first, name, rank, row, plain in self._index.candidates(folded):
+            if (
+                first in text
+                and (name not in found or rank < found[name][0])
+                and (plain or row.matches(text))
+            ):
                 found[name] = (rank, row)
         return {name: row for name, (_, row) in found.items()}

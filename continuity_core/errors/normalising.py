@@ -20,6 +20,7 @@ _DENIAL = re.compile(
     r"(?:usage|rate|quota|account|billing|plan|credit|context)[- ](?:limits?|quota|issue|problem|error)\b"
 )
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
+_WRAPPED_WORD = re.compile(r"[^\s\"'(),;<>\[\]{}](?:[ \t]*+\r?\n|[ \t]{3})\s*+[^\s\"'(),;<>\[\]{}]")
 
 _PLAIN = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " ", "\u2236": ":"}
@@ -64,11 +65,13 @@ def flat(text: str) -> str:
 
 
 def unwrapped(text: str) -> str | None:
-    """``text`` with its line breaks taken out altogether, or None where there are none.
+    """``text`` with its line breaks taken out altogether, or None where none can be inside a word.
 
-    A terminal breaks a line inside a word or a number as well as between words.
+    A terminal breaks a line inside a word or a number as well as between words, JSON only between values.
     """
     if "\n" not in text and "   " not in text and "\t" not in text:
+        return None
+    if _WRAPPED_WORD.search(text) is None:
         return None
     joined = _WRAP.sub("", text)
     return None if joined == text else joined

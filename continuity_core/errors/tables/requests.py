@@ -76,7 +76,7 @@ HOPELESS = (
     *said("OpenRouter", "not a valid model id", "no endpoints found"),
     *said(
         "many",
-        "request validation failed",
+        "*request validation failed",
         "model does not exist",
         "model_not_found",
         "invalid argument",
@@ -97,7 +97,7 @@ HOPELESS = (
         "must be one of",
         "is not allowed",
         "password protected",
-        "not be provided",
+        "*not be provided",
         "may be provided",
         "model not found",
         "unknown model",

@@ -31,8 +31,8 @@ class ContinuityCapability(AbstractCapability[Any]):
     ``continuity`` is shared with others; without it one is loaded, with ``settings`` (the keys of
     ``[tool.continuity]``) and ``plugins`` besides those found. ``run_stream`` says what becomes of
     ``agent.run_stream()``: it is refused with an error, or goes without recovery of the response that it
-    hands out. ``empty_is_answer`` says whether an empty response is a proper answer; ``None``: where the
-    agent's output type allows none. ``ending_tools`` are tools after which another capability ends the run on
+    hands out and of responses that break. ``empty_is_answer`` says whether an empty response is a proper
+    answer; ``None``: where the agent's output type allows none. ``ending_tools`` are tools after which another capability ends the run on
     purpose; output tools need not be named. ``stop_reason_required=False`` is for servers whose streams never
     carry a stop reason: their end is then taken for whole, as the framework does.
 

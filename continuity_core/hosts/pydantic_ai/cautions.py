@@ -13,7 +13,7 @@ LOG = logging.getLogger("continuity.pydantic_ai")
 RUN_STREAM = (
     "agent.run_stream() hands out a response before it is whole, and recovery could not take it back: use "
     "agent.run_stream_events() or agent.run(event_stream_handler=...), which are recovered, or give "
-    'ContinuityCapability(run_stream="unprotected") to use it without recovery of its last response'
+    'ContinuityCapability(run_stream="unprotected") to use it without recovery of responses that break'
 )
 _BY_HAND = (
     "a response is streamed by hand (node.stream() or run_stream()): where it breaks, the error reaches your "

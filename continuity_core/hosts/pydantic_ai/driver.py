@@ -23,9 +23,10 @@ from continuity_core.hosts.pydantic_ai.cautions import is_durable, warn_of_serve
 from continuity_core.hosts.pydantic_ai.entries import EntryReader, projected, resuming_request
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
 from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
+from continuity_core.hosts.pydantic_ai.failing import failed_turn, is_of_the_model
 from continuity_core.hosts.pydantic_ai.inbox import deliver_follow_ups, pending_input, watch
 from continuity_core.hosts.pydantic_ai.output import accepts_nothing
-from continuity_core.hosts.pydantic_ai.reading import failed_turn, is_of_the_model, results_in, turn_of
+from continuity_core.hosts.pydantic_ai.reading import results_in, turn_of
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import Adjust, Omit
 from continuity_core.model.failure import Failure
@@ -141,9 +142,8 @@ class RunDriver:
         """Note what is asked for, and leave out of the request what must not reach the model."""
         if self.run is None:
             return request
-        adjust, self._adjust = self._adjust, None
-        if adjust is not None:
-            request.model_settings = {**(request.model_settings or {}), **settings_of(adjust)}
+        if self._adjust is not None:
+            request.model_settings = {**(request.model_settings or {}), **settings_of(self._adjust)}
         self._asked = Asked.of(request, stop_reason_required=self.stop_reason_required)
         if self.recovers:
             warn_of_server_held_history(request.model_settings or {})
@@ -181,7 +181,7 @@ class RunDriver:
     async def _request(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
         known = len(ctx.messages)
         try:
-            result = await handler(node)
+            result = await self._asked_once(handler, node)
         except Exception as error:
             following = await self._request_failed(ctx, error, known)
             if following is None:
@@ -193,6 +193,13 @@ class RunDriver:
         if isinstance(result, CallToolsNode):
             return await self._responded(ctx, result)
         return result
+
+    async def _asked_once(self, handler: Handler, node: Any) -> Any:
+        """The request, by all candidates that it takes: what was to be different for it ends with it."""
+        try:
+            return await handler(node)
+        finally:
+            self._adjust = None
 
     async def _request_failed(self, ctx: RunContext[Any], error: Exception, known: int) -> Any:
         """The node that goes on after a failed request; ``None``: the error is the caller's."""

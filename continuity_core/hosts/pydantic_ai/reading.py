@@ -1,14 +1,9 @@
-"""Reading pydantic-ai's responses and errors as turns."""
+"""Reading pydantic-ai's responses as turns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Any
+from collections.abc import Iterator
 
-import attrs
-from pydantic import ValidationError
-from pydantic_ai import exceptions
 from pydantic_ai.messages import (
     CompactionPart,
     FilePart,
@@ -34,28 +29,6 @@ _FINISH_REASONS = {
     "tool_call": "tool_calls",
     "content_filter": "content_filter",
 }
-_HOST_ERRORS = (
-    exceptions.UserError,
-    exceptions.UsageLimitExceeded,
-    exceptions.ConcurrencyLimitExceeded,
-    exceptions.RunCancelled,
-)
-_MODEL_ERRORS = (
-    exceptions.ModelAPIError,
-    exceptions.FallbackExceptionGroup,
-    exceptions.UnexpectedModelBehavior,
-)
-_HOPE = {
-    CauseKind.TRANSIENT: 0,
-    CauseKind.RATE_LIMIT: 1,
-    CauseKind.USAGE_LIMIT: 2,
-    CauseKind.LENGTH: 3,
-    CauseKind.UNKNOWN: 4,
-}
-"""Of several models that failed, the one for which another turn can do most speaks for all."""
-
-
-# ---------------------------------------------------------------- responses
 
 
 def turn_of(response: ModelResponse, *, must_say_why: bool = False) -> Turn:
@@ -137,66 +110,3 @@ def results_in(request: ModelRequest) -> tuple[ToolResult, ...]:
             failed = part.part_kind == "retry-prompt" or outcome != "success"
             found.append(ToolResult(call_id=call_id, entry=part_ref(part), is_error=failed))
     return tuple(found)
-
-
-# ---------------------------------------------------------------- errors
-
-
-def failed_turn(error: BaseException, partial: ModelResponse | None) -> Turn:
-    """The turn whose model call ``error`` ended; ``partial`` is what had come of it."""
-    turn = Turn(stop_reason=StopReason.ERROR, failure=failure_of(error))
-    if partial is None:
-        return turn
-    return attrs.evolve(
-        turn, blocks=tuple(blocks_of(partial)), usage=usage_of(partial), entry=response_ref(partial)
-    )
-
-
-def failure_of(error: BaseException) -> Failure:
-    """What is known of a failed model call; of several models' the one that another turn can help most."""
-    if not isinstance(error, exceptions.FallbackExceptionGroup):
-        return Failure.from_exception(_of_the_client(error))
-    failures = [failure_of(inner) for inner in _leaves(error)]
-    return min(failures, key=lambda failure: _HOPE.get(classify(failure).kind, 5))
-
-
-def _of_the_client(error: Any) -> Any:
-    """What the provider's client raised, where the framework's error is made of it.
-
-    The framework words every HTTP error around the body, and every response that it cannot read as a
-    validation error, as if the request had been wrong.
-    """
-    cause = error.__cause__
-    if isinstance(error, exceptions.ModelAPIError) and isinstance(cause, Exception):
-        return cause
-    if isinstance(error, exceptions.UnexpectedModelBehavior) and isinstance(cause, ValidationError):
-        return exceptions.UnexpectedModelBehavior(error.message.partition(":")[0], error.body)
-    return error
-
-
-def _leaves(error: BaseException) -> Sequence[BaseException]:
-    if not isinstance(error, ExceptionGroup):
-        return [error]
-    return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
-
-
-def is_of_the_model(error: Exception) -> bool:
-    """Whether the model call failed, and not the host, a hook, or a consumer of the stream."""
-    if isinstance(error, _HOST_ERRORS) or isinstance(error.__cause__, exceptions.ModelRetry):
-        return False
-    return isinstance(error, _MODEL_ERRORS) or any(
-        _calls_a_model(traceback) for traceback in _tracebacks(error.__traceback__)
-    )
-
-
-def _tracebacks(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
-
-
-def _calls_a_model(traceback: TracebackType) -> bool:
-    module: Any = traceback.tb_frame.f_globals.get("__name__", "")
-    if module == "pydantic_ai._agent_graph":
-        return traceback.tb_frame.f_code.co_name == "model_request"
-    return module == "pydantic_ai.models" or str(module).startswith("pydantic_ai.models.")
