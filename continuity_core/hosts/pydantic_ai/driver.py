@@ -213,10 +213,14 @@ class RunDriver:
             result = await run.before_settle(facts_of(ctx, self._asked))
         if result.resume:
             return await self._resume(ctx, turn, result)
+        return self._go_on_with_input(ctx) if result.end_run is None else None
+
+    def _go_on_with_input(self, ctx: RunContext[Any]) -> ModelRequestNode[Any, Any] | None:
+        """What the user said meanwhile goes on; raised now, an error would take it with it."""
+        assert self.run is not None
         said = pending_input(ctx)
-        if said is None or not self.recovers or result.end_run is not None or run.aborted:
+        if said is None or not self.recovers or self.run.aborted:
             return None
-        # Raised now, the error would take what the user said meanwhile with it.
         if said == "follow_up":
             deliver_follow_ups(ctx)
             self._is_over = True
@@ -268,6 +272,10 @@ class RunDriver:
         except Exception as error:
             if turn is not None and not self.run.is_over:
                 await self._tool_failed(ctx, turn, error)
+            if turn is None and self._end_run is None and isinstance(error, exceptions.UnexpectedModelBehavior):
+                following = self._go_on_with_input(ctx)
+                if following is not None:
+                    return following
             raise
         if self.run.is_over:
             return result

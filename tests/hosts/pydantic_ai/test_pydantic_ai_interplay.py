@@ -140,8 +140,13 @@ async def test_a_stream_that_breaks_after_the_transports_part_is_resumed(
 
 
 def fallback(model: Any) -> ModelFallback[Any]:
-    """To another model of the same provider."""
-    return ModelFallback(OpenAIChatModel("other", provider=model._provider))
+    """To another model of the provider, after errors and cut responses; newer versions do so by default."""
+
+    def is_cut(response: ModelResponse) -> bool:
+        return response.finish_reason == "length"
+
+    other = OpenAIChatModel("other", provider=model._provider)
+    return ModelFallback(other, fallback_on=[ModelAPIError, is_cut])
 
 
 @pytest.mark.parametrize(
