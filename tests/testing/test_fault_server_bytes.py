@@ -12,7 +12,7 @@ import anyio
 import anyio.abc
 import pytest
 
-from continuity_core.testing.fault_server import FaultServer
+from continuity_core.testing.fault_server import FaultServer, LoggedRequest, ModelResponse, Response
 
 pytestmark = pytest.mark.anyio
 
@@ -344,3 +344,20 @@ async def test_a_cancellation_from_outside_passes_through_the_server_s_block() -
             went_on = True
         assert scope.cancelled_caught
         assert not went_on
+
+
+class Echo(FaultServer):
+    """Decides when the request is there, for two of them."""
+
+    def response_to(self, request: LoggedRequest) -> Response | None:
+        return ModelResponse(text=request.user_texts[-1].upper()) if request.number <= 2 else None
+
+
+async def test_a_subclass_decides_about_a_response_when_its_request_is_there() -> None:
+    async with Echo() as server, connect(server) as stream:
+        for _ in range(2):
+            await stream.send(request())
+            await read_until(stream, b'"TASK"')
+        await stream.send(request())
+        await read_until(stream, b" 500 ")
+    assert server.violations == ["request 3: beyond the script of 0 responses"]

@@ -148,6 +148,10 @@ class FaultServer:
             raise ValueError(f"response {number} cannot be held: its request has been received already")
         return self._holds.setdefault(number, Hold(number))
 
+    def response_to(self, request: LoggedRequest) -> Response | None:
+        """What answers a request; ``None``: nothing does. A subclass may decide when the request is there."""
+        return self._script[request.number - 1] if request.number <= len(self._script) else None
+
     async def _accept_connections(self, listener: socket.socket, tasks: anyio.abc.TaskGroup) -> None:
         while True:
             tasks.start_soon(self._serve, await accept(listener))
@@ -193,16 +197,20 @@ class FaultServer:
             )
             return True
         logged = self._log(request, dialect)
+        response = self.response_to(logged)
+        if response is None:
+            number, scripted = logged.number, len(self._script)
+            self._violations.append(f"request {number}: beyond the script of {scripted} responses")
         if logged.problems:
             error = {"type": "invalid_request_error", "message": "; ".join(logged.problems)}
             await send_json(connection, 400, dialect.error_body(error))
             return True
-        if logged.number > len(self._script):
+        if response is None:
             error = {"type": "api_error", "message": self._violations[-1]}
             await send_json(connection, 500, dialect.error_body(error))
             return True
         return await play(
-            self._script[logged.number - 1],
+            response,
             number=logged.number,
             request=logged.decoded,
             dialect=dialect,
@@ -225,8 +233,6 @@ class FaultServer:
         )
         self._requests.append(logged)
         self._violations.extend(f"request {number}: {problem}" for problem in problems)
-        if number > len(self._script):
-            self._violations.append(f"request {number}: beyond the script of {len(self._script)} responses")
         return logged
 
 
