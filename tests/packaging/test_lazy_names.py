@@ -47,3 +47,18 @@ def test_the_package_alone_imports_none_of_its_parts() -> None:
 def test_a_star_import_brings_every_name() -> None:
     every = 'print(set(continuity_core.__all__) <= set(dir()) | {"__version__"})'
     assert in_a_fresh_process(f"import continuity_core; from continuity_core import *; {every}") == "True"
+
+
+EACH_FIRST = """
+import importlib, sys
+import continuity_core
+for module in sorted(set(continuity_core._MODULES.values())):
+    for name in [name for name in sys.modules if name.startswith("continuity_core.")]:
+        del sys.modules[name]
+    importlib.import_module(f"continuity_core.{module}")
+    print(module)
+"""
+
+
+def test_any_public_name_may_be_the_first_to_be_used() -> None:
+    assert in_a_fresh_process(EACH_FIRST).split() == sorted(set(continuity_core._MODULES.values()))
