@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from continuity_core.errors.durations import Duration, read_duration
 from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS
 from continuity_core.errors.tables.cues import (
+    BEFORE_CLOCKS,
     CLIENT_NOTICES,
     FILLERS,
     FORWARD,
@@ -35,6 +36,8 @@ _ISO_DURATION = re.compile(r"p(?=t?\d)")
 _VALUE_WORDS = frozenset({*NUMBER_WORDS, *MONTHS, *WEEKDAYS, *DAY_WORDS, *CLOCK_WORDS})
 """Words with which a duration or an instant can begin."""
 _NEGATIVE = re.compile(r"[\s:=(]-\d")
+_HOUR_AND_MINUTES = re.compile(r"\d{1,2}h\d{2}(?![\dm])")
+"""``13h00``: a clock time behind ``at``, a duration elsewhere."""
 _FILLER_LIMIT = 7
 _TRAILING_WINDOW = 48
 _OCCURRENCE_LIMIT = 32
@@ -142,7 +145,7 @@ class _Reader:
 
     def _value_after(self, start: int, position: int) -> Announcement | None:
         text = self.text
-        hedged = window = False
+        hedged = window = clock = False
         for _ in range(_FILLER_LIMIT):
             gap = _GAP.match(text, position)
             if gap is not None and gap.end() > position:
@@ -156,7 +159,7 @@ class _Reader:
                 if (position, hedged, window) in self._told:
                     return None
                 self._told.add((position, hedged, window))
-                found = self._value_at(start, position, hedged, window)
+                found = self._value_at(start, position, hedged, window, clock)
                 if found is not None:
                     return found
             if word is None:
@@ -165,6 +168,7 @@ class _Reader:
             if name in FILLERS or name in HEDGES:
                 hedged = hedged or name in HEDGES
                 window = window or name in WINDOWS
+                clock = name in BEFORE_CLOCKS
                 position = word.end()
             elif not name[0].isascii() and name[0] in FILLERS:
                 hedged = hedged or name[0] in HEDGES
@@ -173,9 +177,13 @@ class _Reader:
                 return None
         return None
 
-    def _value_at(self, start: int, position: int, hedged: bool, window: bool) -> Announcement | None:
+    def _value_at(
+        self, start: int, position: int, hedged: bool, window: bool, clock: bool = False
+    ) -> Announcement | None:
         text = self.text
-        duration = read_duration(text, position)
+        duration = (
+            None if clock and _HOUR_AND_MINUTES.match(text, position) else read_duration(text, position)
+        )
         if duration is not None:
             if window or _ATTEMPT.match(text, duration.end):
                 return None
@@ -224,7 +232,7 @@ class _Reader:
             start = number.start()
             lead = text[max(0, start - 24) : start]
             duration = read_duration(text, start)
-            if duration is not None and not text[duration.end : position].strip():
+            if duration is not None and not text[duration.end : position].strip(" ."):
                 if any(notice in lead for notice in CLIENT_NOTICES):
                     return None
                 hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)

@@ -53,6 +53,8 @@ _PREFIXES = re.compile(
     r"(?:\[[\w-]{1,20}\] ?)?){1,3}"
 )
 """What programs print before a message."""
+_CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
+"""A code as it stands in prose: neither quoted nor a part of a longer name."""
 _BARE_LENGTH = 160
 """Characters of the longest text that can be a prefix and a bare stop."""
 _LIMIT_HIT = (
@@ -211,6 +213,16 @@ class _Classifier(Deliberation):
             return Verdict(CauseKind.PERMANENT, why, "parameter:field")
         return self.worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
 
+    def code_in_prose(self) -> Verdict | None:
+        """A decisive code that stands in the text as a word of its own (``… (INSUFFICIENT_BALANCE)``)."""
+        for word in _CODE_WORD.findall(self.evidence.text) if "_" in self.evidence.text else ():
+            row = codes.DECISIVE.get(plain_name(word))
+            if row is not None:
+                return Verdict(
+                    row[0], f"The text names the code {word!r}: {row[0]}.", f"code:{plain_name(word)}"
+                )
+        return None
+
     def output_cap(self) -> Verdict | None:
         return self.worded("length", CauseKind.LENGTH, "the output was cut at its cap")
 
@@ -316,6 +328,19 @@ class _Classifier(Deliberation):
 
     def hopeless(self) -> Verdict | None:
         return self.worded("hopeless", CauseKind.PERMANENT, "this request can never be served")
+
+    def other_language(self) -> Verdict | None:
+        told = self.in_another_language
+        if told is None or (told.kind is CauseKind.TRANSIENT and self.evidence.status in (401, 402, 403)):
+            return None
+        rule = f"language:{told.name}"
+        if told.kind is CauseKind.USAGE_LIMIT and told.name != "a window":
+            return self.limit(rule, f"the text speaks of {told.name}", default=told.kind, wait_decides=True)
+        if told.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+            return self.limit(rule, f"the text speaks of {told.name}", default=told.kind)
+        if told.kind is CauseKind.PERMANENT and self.comes_back():
+            return self.limit(rule, "it comes back")
+        return Verdict(told.kind, f"The text speaks of {told.name}.", rule)
 
     def overload(self) -> Verdict | None:
         found = self.worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
@@ -449,6 +474,7 @@ _STEPS: tuple[Callable[[_Classifier], Verdict | None], ...] = (
     _Classifier.decisive_code,
     _Classifier.stop_reason,
     _Classifier.parameter,
+    _Classifier.code_in_prose,
     _Classifier.output_cap,
     _Classifier.too_large,
     _Classifier.overflow,
@@ -460,6 +486,7 @@ _STEPS: tuple[Callable[[_Classifier], Verdict | None], ...] = (
     _Classifier.throttle,
     _Classifier.offer,
     _Classifier.hopeless,
+    _Classifier.other_language,
     _Classifier.overload,
     _Classifier.certificate,
     _Classifier.transport,

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.guidance import guidance_of
+from continuity_core.errors.languages import statement_in
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule
 from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
-from continuity_core.errors.tables.untelling import UNTELLING
+from continuity_core.errors.tables.other_languages import Statement
+from continuity_core.errors.tables.untelling import UNTELLING, UNTELLING_PHRASES
 from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import CauseKind, Guidance
 
@@ -62,6 +64,11 @@ class Deliberation:
         """The first row of a table of wordings that the text has."""
         return self._matches.get(table)
 
+    @lazy
+    def in_another_language(self) -> Statement | None:
+        """What the text says in another language than English."""
+        return statement_in(self.evidence.folded)
+
     def spoken(self, row: Combination) -> bool:
         """Whether the words of ``row`` stand together in a sentence of the text."""
         return any(row.matches(sentence) for sentence in self.evidence.sentences)
@@ -105,6 +112,14 @@ class Deliberation:
             return Verdict(
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) of a usage window.", f"words:{SPOKEN_WINDOW.name}"
             )
+        told = self.in_another_language
+        if told is not None and told.kind is CauseKind.USAGE_LIMIT and default is not CauseKind.USAGE_LIMIT:
+            return self.limit(
+                rule,
+                f"the text speaks of {told.name}",
+                default=told.kind,
+                wait_decides=told.name != "a window",
+            )
         if self.find("short-window") is not None:
             return Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
         longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
@@ -145,9 +160,12 @@ class Deliberation:
         """Whether the text has nothing but words that every failure has."""
         folded = self.evidence.folded
         telling = any(word not in UNTELLING and word.isalpha() for word in folded.words)
-        return not telling and (
-            folded.ascii_only or not any(character.isalpha() for character in folded.text)
-        )
+        if telling or folded.ascii_only:
+            return not telling
+        rest = folded.text
+        for phrase in UNTELLING_PHRASES:
+            rest = rest.replace(phrase, " ")
+        return not any(character.isalpha() and not character.isascii() for character in rest)
 
     def retry_flag(self) -> Verdict | None:
         flag = self._told_to_retry()

@@ -32,6 +32,7 @@ _ISO = re.compile(
 _DAYS_AND_CLOCK = re.compile(r"(\d{1,4})\.(?=\d{2}:[0-5]\d:[0-5]\d)")
 """The days of ``2.13:45:12``, as .NET writes a length of time."""
 _CLOCK_LIKE = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
+_AND_A_HALF = re.compile(r" and a half\b")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 """The minutes of ``1h30``."""
 _PARTS_LIMIT = 8
@@ -100,6 +101,9 @@ def _compound(text: str, position: int) -> Duration | None:
         if part is None:
             break
         amount, unit, spelling, part_end = part
+        half = _AND_A_HALF.match(text, part_end)
+        if half is not None:
+            amount, part_end = amount + 0.5, half.end()
         if unit >= last_unit:
             break  # "5 minutes 10 minutes" is two durations
         total += amount * unit
@@ -128,6 +132,9 @@ def _part(text: str, position: int, *, first: bool) -> tuple[float, float, str, 
             return None
         amount = NUMBER_WORDS[word.group()]
         unit_start = _end(_SPACE, text, word.end())
+        half = _AND_A_HALF.match(text, word.end())
+        if half is not None:
+            amount, unit_start = amount + 0.5, _end(_SPACE, text, half.end())
         article = _NUMBER_WORD.match(text, unit_start)
         if article is not None and article.group() in {"a", "an"}:  # half an hour
             unit_start = _end(_SPACE, text, article.end())

@@ -22,7 +22,7 @@ _EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\.\d{1,6})?(?![\d.]\d|\d)")
 _NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})(?!\d)")
 _MONTH_AND_DAY = re.compile(r"(\d{1,2})/(\d{1,2})(?![\d/])")
 _CLOCK = re.compile(
-    r"(\d{1,2})[:.](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])"
+    r"(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])"
     r"|(\d{1,2})(?=\s?(?:[ap]\.?m\b|uhr\b|h\b|[点點時时시]))"
 )
 _MERIDIEM = re.compile(r"\s?([ap])\.?m\b\.?")

@@ -30,6 +30,20 @@ def waits(text: str) -> list[float]:
         ("cooldown: 42s", 42),
         ("3 days left until reset", 259200),
         ("next attempt allowed in 30 s", 30),
+        ("your next request will be accepted in 20 seconds", 20),
+        ("blocked for the next 10 minutes", 600),
+        ("resets in an hour and a half", 5400),
+        ("try again in two and a half hours", 9000),
+        ("20s cooldown", 20),
+        ("remaining time: 3h 12m", 11520),
+        ("a new window starts in 1h", 3600),
+        ("リセットまで1時間", 3600),
+        ("あと1時間でリセットされます", 3600),
+        ("초기화까지 1시간", 3600),
+        ("剩余冷却时间 30 秒", 30),
+        ("Setzt sich in 1 Std. 30 Min. zurück", 5400),
+        ("Tente de novo em 1 hora", 3600),
+        ("Осталось ждать 1 час", 3600),
         ("请在 30 秒后重试", 30),
         ("约5分後に再試行してください", 300),
         ("30초 후에 다시 시도하세요", 30),
@@ -61,6 +75,8 @@ def test_an_announced_wait_is_read(text: str, seconds: float) -> None:
     "text",
     [
         "Retrying in 4 seconds",
+        "retried 5 times (total retry wait time: 6.25 seconds)",
+        "we will back off for 30 seconds",
         "Retrying in 900 seconds (attempt 3/10)",
         "Waiting 60 seconds before retrying",
         "gave up after waiting 300 seconds",
@@ -158,3 +174,8 @@ def test_any_number_of_seconds_is_read_back(seconds: int, template: str) -> None
 def test_any_later_instant_is_read_back(distance: timedelta) -> None:
     moment = (NOW + distance).replace(microsecond=0)
     assert waits(f"Usage limit reached, resets at {moment.isoformat()}.") == [(moment - NOW).total_seconds()]
+
+
+def test_hours_and_minutes_behind_at_are_a_clock_time_and_a_duration_elsewhere() -> None:
+    assert waits("limit reached, resets at 13h30") == [5400]
+    assert waits("limit reached, resets in 13h30") == [48600]

@@ -133,6 +133,15 @@ BILLING = (
     *said("GitHub Copilot", "not included in your", "usage_not_included"),
     *said("Cursor", "payment is required"),
     *said(
+        "Gemini",
+        "have a free quota tier",
+        "no free tier",
+        "no free quota tier",
+        "not available in the free tier",
+        "not available on the free tier",
+        "not available for free tier",
+    ),
+    *said(
         "many",
         "subscription has expired",
         "subscription expired",

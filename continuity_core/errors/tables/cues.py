@@ -72,8 +72,34 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "next attempt": ("",),
     "time remaining": ("",),
     "time left": ("",),
+    "remaining time": ("",),
+    "wait time": ("",),
+    "back off": ("",),
+    "limited for": ("",),
+    "blocked for": ("",),
+    "locked for": ("",),
+    "suspended for": ("",),
+    "throttled for": ("",),
+    "accepted in": ("",),
+    "accepted after": ("",),
+    "accepted at": ("",),
+    "unblock": ("s", "ed"),
+    "window ends": ("",),
+    "window closes": ("",),
+    "window starts": ("",),
+    "window opens": ("",),
+    "new quota": ("",),
+    "more quota": ("",),
+    "you get more": ("",),
     # the others: the rest of the word does not matter
     "versuch": None,
+    "verfügbar": None,
+    "de novo": None,
+    "осталось": None,
+    "ждать": None,
+    "再試行": None,
+    "초기화": None,
+    "위해": None,
     "erneut": None,
     "zurückgesetzt": None,
     "warte": None,
@@ -83,6 +109,23 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "réinitialis": None,
     "patient": None,
     "attende": None,
+    "attendi": None,
+    "redefinid": None,
+    "redéfini": None,
+    "reinici": None,
+    "renovad": None,
+    "renouvel": None,
+    "erneuer": None,
+    "rinnov": None,
+    "обновл": None,
+    "восстанов": None,
+    "ждите": None,
+    "зачекай": None,
+    "відновл": None,
+    "bekle": None,
+    "odczeka": None,
+    "odnowi": None,
+    "vänta": None,
     "intént": None,
     "intent": None,
     "reintent": None,
@@ -159,6 +202,8 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
     ),
     "retry": ("will", "auto", "automatically", "max", "maximum", "we'll", "i'll", "client", "agent", "then"),
     "wait": ("max", "maximum", "lock", "io", "will", "not", "would", "retry", "total", "elapsed", "backoff"),
+    "wait time": ("retry", "total", "elapsed", "max", "maximum", "average", "queue"),
+    "back off": ("will", "we", "we'll", "i'll", "client"),
     "until": ("valid", "good", "retried", "retry", "retries", "running", "cached", "deprecated", "supported"),
     "again": ("trying", "retrying"),
     "available": ("maximum",),
@@ -167,25 +212,28 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
 
 FILLERS = frozenset(
     (
-        "in at on after for by until the your it is be will again to of from next time within least "
+        "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day least "
         "another more further about approximately approx around roughly circa ca some please only just up "
         "an a limit limits quota usage seconds or daily weekly monthly every each automatically date later before "
         "utc then and when cycle ends billing period try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
-        "dans environ le la les vers à de en unos unas el las los aproximadamente cerca nuevo dentro em "
+        "dans environ le la les vers à às в de en unos unas el las los aproximadamente cerca nuevo dentro em "
         "os as por mais daqui tra fra alle через около примерно попытку снова позже не раньше чем za "
         "około po over ongeveer ще раз مرة أخرى اخرى بعد ใน อีกครั้ง în σε בעוד w ciągu sau khoảng dalam "
-        "sekitar om igen ungefär igjen 约 大约 大概 約 于 在 至 为 是 北京时间 将 於 约为"
+        "sekitar om igen ungefär igjen 约 大约 大概 約 于 在 至 为 是 北京时间 将 於 约为 时 间 時 間 还 還 需 剩 余 まで ま で 까지 까 지"
     ).split()
 )
 """Words that may stand between an announcement and its time."""
 
 HEDGES = frozenset(
     (
-        "about approximately approx around roughly circa ca some ~ ≈ 约 大约 大概 約 etwa ungefähr environ unos "
+        "less under about approximately approx around roughly circa ca some ~ ≈ 约 大约 大概 約 etwa ungefähr environ unos "
         "unas aproximadamente cerca около примерно ongeveer khoảng sekitar ungefär około almost nearly"
     ).split()
 )
 """Words that make a time approximate."""
+
+BEFORE_CLOCKS = frozenset("at à às a las alle um kl".split())
+"""Words between an announcement and a clock time, never a duration."""
 
 WINDOWS = frozenset("every each per daily weekly monthly".split())
 """Words after which a duration is the length of a window, not a wait."""
@@ -215,6 +263,15 @@ TRAILING = (
     "until it resets",
     "from now",
     "remaining until",
+    "remaining",
+    "cooldown",
+    "cool-down",
+    "zurück",
+    "でリセット",
+    "で再設定",
+    "で回復",
+    "で解除",
+    "で再開",
     "left until",
     "after which",
     "后重试",
@@ -228,6 +285,23 @@ TRAILING = (
     "后解除",
     "后自动",
     "之后",
+    "お待ち",
+    "待って",
+    "ほどお待ち",
+    "経過後",
+    "기다",
+    "대기",
+    "bekley",
+    "bekle",
+    "后可用",
+    "后恢复",
+    "後恢復",
+    "後可",
+    "後重置",
+    "後重設",
+    "后解锁",
+    "后开放",
+    "后更新",
     "以后",
     "後に",
     "後再",

@@ -145,7 +145,7 @@ USAGE = (
         "free quota",
         "free limit",
         "fair use",
-        unless=("usage limits: https",),
+        unless=("usage limits: https", "n't have a free", "not have a free", "no free"),
     ),
     *said(
         "many",

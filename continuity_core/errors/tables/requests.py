@@ -255,6 +255,8 @@ INVALID = (
         "unable to generate parser",
         "error parsing grammar",
         "invalid json",
+        "bad json",
+        "malformed json",
         "invalid url",
         "invalid base url",
         "no connection adapters",

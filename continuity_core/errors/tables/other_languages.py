@@ -1,0 +1,197 @@
+"""What errors are about in other languages than English: stems that stand together in one text.
+
+Asked where no known wording stands. Of the stems of a row at least one group is of no English word, so that an
+English text meets no row by chance. Sources: the messages of operating systems, browsers and SDKs in these
+languages, and the agents that translate their own (Windows, Chromium, VS Code, Cherry Studio, new-api, DashScope).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from continuity_core.model.cause import CauseKind
+
+
+def _stems(text: str) -> tuple[str, ...]:
+    """One stem each, blanks inside written as ``_``."""
+    return tuple(stem.replace("_", " ") for stem in text.split())
+
+
+CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
+    "limit": _stems(
+        "kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
+        "giới_hạn batas クォータ 上限 利用枠 制限 枠を 枠が 할당량 한도 제한 쿼터 配额 配額 额度 額度 限额 限額 限制 用量 tageskontingent "
+        "wochenkontingent monatskontingent tageslimit wochenlimit"
+    ),
+    "spent": _stems(
+        "erschöpft aufgebraucht ausgeschöpft verbraucht épuisé agotad agotó esgotad esgotou acabou esaurit исчерпан закончил "
+        "вичерпан wyczerpan wykorzystan zużyt doldu tükendi opgebruikt hết habis 使い果た 使い切 소진 모두_사용 다_사용 耗尽 用尽 "
+        "用完 耗盡 用盡 använd vyčerpán"
+    ),
+    "exceeded": _stems(
+        "erreicht überschritten überschreitet atteint dépass alcanzad alcanzó superad superó superat excedid excedeu excede_ "
+        "atingi ultrapassad raggiunt достиг превыш перевищ osiągni przekrocz aşıl aştı ulaşıl ulaştı bereikt overschreden "
+        "vượt đạt_đến tercapai terlampaui melebihi 達し 超え 超過し 초과 도달 넘었 넘어 已达 达到 超出 超过 超限 已達 達到 超過 nådd překroč"
+    ),
+    "period": _stems(
+        "täglich tages wöchentlich wochen monatlich monats quotidien hebdomadaire mensuel journali semanal mensual diario "
+        "diaria diári mensal giornalier settimanal mensil дневн суточн недельн месячн денн тижнев місячн dzienn tygodniow "
+        "miesięczn günlük haftalık aylık dagelijks wekelijks maandelijks hàng_ngày hàng_tuần hàng_tháng harian mingguan "
+        "bulanan 1日 一日 日次 本日 今日 週間 月間 今月 今週 일일 하루 오늘 주간 월간 每日 每天 每周 每週 每月 本周 本週 本月 当日 當日 "
+        "daglig veckovis denní týdenní"
+    ),
+    "request": _stems(
+        "anfrage requête solicitud petición peticiones solicitaç requisiç richiest запрос запит żąda zapyta istek istekl "
+        "verzoek yêu_cầu permintaan リクエスト 要求 요청 请求 請求 调用 förfråg požadav"
+    ),
+    "too many": _stems(
+        "zu_viele zu_häufig trop_de trop_fréq demasiad muitas muitos troppe слишком_много слишком_част забагато 多すぎ 頻繁 "
+        "너무_많 너무_자주 过多 過多 太多 频繁 過於 zbyt_wiele zbyt_częst çok_fazla çok_sık te_veel quá_nhiều terlalu_banyak för_många "
+        "příliš_mnoho"
+    ),
+    "minute": _stems(
+        "pro_minute pro_sekunde par_minute par_seconde por_minuto por_segundo al_minuto al_secondo в_минуту в_секунду "
+        "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
+    ),
+    "input": _stems(
+        "eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
+        "contexto mensaje conversación mensagem conversa input contesto messaggio conversazione ввод входн контекст запрос "
+        "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 wejści wiadomoś "
+        "girdi bağlam invoer đầu_vào ngữ_cảnh masukan konteks"
+    ),
+    "context": _stems(
+        "kontext contexte contexto contesto контекст コンテキスト 컨텍스트 上下文 kontekst bağlam ngữ_cảnh konteks"
+    ),
+    "too long": _stems(
+        "zu_lang zu_groß trop_long trop_grand trop_volumineu demasiado_larg demasiado_grande demasiado_extens muito_long "
+        "muito_grande longa_demais longo_demais grande_demais troppo_lung troppo_grand слишком_длинн слишком_больш "
+        "слишком_велик занадто_довг 長すぎ 大きすぎ 너무_길 너무_깁 너무_긴 너무_큽 过长 過長 太长 太長 过大 過大 terlalu_panjang quá_dài te_lang "
+        "zbyt_dług za_dług çok_uzun"
+    ),
+    "key": _stems(
+        "api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "
+        "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
+    ),
+    "invalid": _stems(
+        "ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
+        "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 "
+        "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig"
+    ),
+    "money": _stems(
+        "guthaben kontostand solde crédit saldo crédito credito средств баланс коштів 残高 クレジット 잔액 잔고 크레딧 余额 餘額 środk bakiye số_dư "
+        "tegoed zůstatek"
+    ),
+    "lacking": _stems(
+        "nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
+        "недостат недостаточ закончил 不足 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat"
+    ),
+    "denied": _stems(
+        "zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
+        "acceso_denegado no_autorizad acesso_negado não_autorizad accesso_negato non_autorizzat доступ_запрещ доступ_закрыт "
+        "нет_доступа доступ_заборон アクセスが拒否 権限がありません 認証に失敗 접근이_거부 액세스가_거부 권한이_없 인증에_실패 访问被拒 拒绝访问 没有权限 "
+        "权限不足 无权 认证失败 存取被拒 拒絕存取 沒有權限 權限不足 驗證失敗 odmowa_dostępu brak_dostępu erişim_engel yetkisiz toegang_geweigerd "
+        "từ_chối_truy_cập akses_ditolak åtkomst_nekad"
+    ),
+    "content policy": _stems(
+        "inhaltsrichtlini nutzungsrichtlini sicherheitsrichtlini politique_de_contenu règles_de_contenu política_de_contenid "
+        "política_de_uso política_de_conteúdo políticas_de_contenido politica_sui_contenut политик_контент политикой_контент "
+        "политику_контент правила_использован コンテンツポリシー 利用規約に違反 安全上の理由 콘텐츠_정책 안전_정책 내용_정책 内容政策 內容政策 内容策略 "
+        "内容审核 内容审查 安全策略 安全政策 敏感词 敏感信息 içerik_politika polityk_treści chính_sách_nội_dung kebijakan_konten"
+    ),
+    "model": _stems("modell modèle modelo modello модел モデル 모델 模型 model"),
+    "not found": _stems(
+        "nicht_gefunden existiert_nicht wurde_nicht_gefunden introuvable n'existe_pas no_encontrad no_se_encontr no_existe "
+        "não_encontrad não_existe non_trovat non_esiste не_найден не_существ не_знайден 見つかりません 存在しません 찾을_수_없 존재하지_않 找不到 "
+        "不存在 未找到 nie_znalez nie_istnieje bulunamad niet_gevonden bestaat_niet không_tìm_thấy tidak_ditemukan"
+    ),
+    "service": _stems(
+        "dienst server service serveur servicio servidor serviço servizio сервис сервер сервіс служб サービス サーバー 서비스 서버 服务 服務 "
+        "伺服器 系统 系統 usług serwer hizmet sunucu dịch_vụ máy_chủ layanan tjänst služb api"
+    ),
+    "unavailable": _stems(
+        "nicht_verfügbar nicht_erreichbar indisponible injoignable no_disponible no_está_disponible indisponíve "
+        "non_disponibile non_è_disponibile temporaneamente_non недоступ 利用できません 利用不可 ご利用いただけません 사용할_수_없 이용할_수_없 不可用 "
+        "无法使用 無法使用 无法访问 暂停服务 niedostępn kullanılamıyor hizmet_dışı niet_beschikbaar không_khả_dụng tidak_tersedia otillgänglig "
+        "nedostupn"
+    ),
+    "timeout": _stems(
+        "zeitüberschreitung zeitlimit délai_d'attente délai_dépass délai_d'exécution a_expiré_avant tiempo_de_espera "
+        "tiempo_agotado tempo_limite tempo_esgotado tempo_scaduto время_ожидания час_очікування таймаут タイムアウト 시간_초과 시간이_초과 "
+        "타임아웃 超时 逾時 超時 limit_czasu zaman_aşım time-out hết_thời_gian waktu_permintaan waktu_tunggu tidsgräns vypršel_čas"
+    ),
+    "connection": _stems(
+        "verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 "
+        "połączeni bağlantı verbinding kết_nối koneksi anslutning připojení netzwerk réseau red_ rede_ сет ネットワーク 네트워크 网络 網路"
+    ),
+    "broken": _stems(
+        "unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
+        "perdu échou coupé erreur interrumpid perdid falló fallid fallo_ rechazad error_de interrompid perdida falh recusad erro_de interrott "
+        "persa fallit errore разорван потерян прерван сброш ошибк отказано розірван втрачен 切断 失敗 エラー リセット 拒否 끊 실패 오류 断开 "
+        "中断 失败 重置 错误 异常 斷開 中斷 失敗 錯誤 異常 przerwan utracon odrzucon kesildi koptu başarısız verbroken mislukt mất terputus "
+        "gagal lỗi"
+    ),
+    "overloaded": _stems(
+        "überlastet ausgelastet überlastung surchargé sobrecargad sobrecarga sobrecarregad sovraccaric перегруж "
+        "переванта 過負荷 混雑 混み合 アクセスが集中 과부하 혼잡 过载 過載 繁忙 拥挤 拥堵 忙碌 przeciąż yoğunluk aşırı_yük overbelast quá_tải "
+        "kelebihan_beban sedang_sibuk överbelast přetížen"
+    ),
+    "internal": _stems(
+        "interner_fehler interner_serverfehler erreur_interne error_interno erro_interno errore_interno внутренняя_ошибка "
+        "внутренней_ошибк внутрішня_помилка 内部エラー 내부_오류 内部错误 內部錯誤 wewnętrzny_błąd błąd_wewnętrzny iç_hata dahili_hata "
+        "interne_fout lỗi_nội_bộ kesalahan_internal internt_fel"
+    ),
+    "user": _stems(
+        "benutzer nutzer utilisateur usuario usuário utilizador utente пользовател користувач ユーザー 사용자 用户 用戶 使用者 użytkownik "
+        "kullanıcı gebruiker người_dùng pengguna användar uživatel"
+    ),
+    "stopped": _stems(
+        "abgebrochen gestoppt beendet annulé interrompu arrêté cancelad detenid interrumpid interrompid annullat interrott "
+        "отмен прерван остановл скасован キャンセル 中止 中断 취소 중단 取消 中断 终止 中止 中斷 終止 anulowan przerwan iptal geannuleerd "
+        "afgebroken hủy dibatalkan avbrut zruš"
+    ),
+    "output": _stems(
+        "antwort ausgabe réponse sortie respuesta salida resposta saída risposta output ответ вывод відповід 応答 出力 回答 응답 출력 답변 "
+        "回复 回覆 输出 輸出 回答 odpowied yanıt çıktı antwoord phản_hồi respons"
+    ),
+    "cut": _stems(
+        "abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
+        "切り詰め 打ち切 잘렸 잘림 잘려 截断 截斷 ucięt skrócon kesildi afgekapt cắt_bớt terpotong"
+    ),
+}
+"""Stems by what they mean. A stem begins a word; scripts without blanks have none."""
+
+
+class Statement(NamedTuple):
+    """What these stems tell together."""
+
+    name: str
+    kind: CauseKind
+    concepts: tuple[str, ...]
+
+
+STATEMENTS: Final[tuple[Statement, ...]] = (
+    Statement("a stop by the user", CauseKind.CANCELLED, ("user", "stopped")),
+    Statement("an answer that was cut", CauseKind.LENGTH, ("output", "cut")),
+    Statement("an input that is too long", CauseKind.CONTEXT_OVERFLOW, ("input", "too long")),
+    Statement("the context", CauseKind.CONTEXT_OVERFLOW, ("context", "exceeded")),
+    Statement("the content policy", CauseKind.PERMANENT, ("content policy",)),
+    Statement("a key", CauseKind.PERMANENT, ("key", "invalid")),
+    Statement("access", CauseKind.PERMANENT, ("denied",)),
+    Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "exceeded")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("period", "spent")),
+    Statement("too many requests", CauseKind.RATE_LIMIT, ("request", "too many")),
+    Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "exceeded")),
+    Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "spent")),
+    Statement("a timeout", CauseKind.TRANSIENT, ("timeout",)),
+    Statement("a throttle", CauseKind.RATE_LIMIT, ("request", "limit", "exceeded")),
+    Statement("a quota", CauseKind.USAGE_LIMIT, ("limit", "spent")),
+    Statement("a limit", CauseKind.RATE_LIMIT, ("limit", "exceeded")),
+    Statement("the model", CauseKind.PERMANENT, ("model", "not found")),
+    Statement("too much load", CauseKind.TRANSIENT, ("overloaded",)),
+    Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
+    Statement("a fault of the service", CauseKind.TRANSIENT, ("internal",)),
+    Statement("the connection", CauseKind.TRANSIENT, ("connection", "broken")),
+)
+"""In the order of evidence."""

@@ -1,0 +1,54 @@
+"""Errors in other languages than English: what they are about, by stems that stand together."""
+
+from __future__ import annotations
+
+import pytest
+
+from continuity_core.errors import CauseKind, Failure, classify
+from continuity_core.errors.languages import statement_in
+from continuity_core.errors.matching import FoldedText
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Das Kontingent ist erschöpft", CauseKind.USAGE_LIMIT),
+        ("Cuota agotada", CauseKind.USAGE_LIMIT),
+        ("Ежедневный запрос: дневная квота исчерпана", CauseKind.USAGE_LIMIT),
+        ("リクエスト制限を超えました", CauseKind.RATE_LIMIT),
+        ("분당 한도를 초과했습니다", CauseKind.RATE_LIMIT),
+        ("輸入內容過長", CauseKind.CONTEXT_OVERFLOW),
+        ("La réponse a été tronquée", CauseKind.LENGTH),
+        ("Chiave API scaduta", CauseKind.PERMANENT),
+        ("Saldo tidak mencukupi", CauseKind.PERMANENT),
+        ("Modelo não encontrado", CauseKind.PERMANENT),
+        ("Połączenie zostało przerwane", CauseKind.TRANSIENT),
+        ("Sunucu şu anda kullanılamıyor", CauseKind.TRANSIENT),
+        ("Annullato dall'utente", CauseKind.CANCELLED),
+    ],
+)
+def test_stems_of_many_languages_tell_what_failed(text: str, kind: CauseKind) -> None:
+    assert classify(Failure.from_text(text)).kind is kind
+
+
+def test_a_spent_quota_with_a_short_stated_wait_is_a_throttle() -> None:
+    text = "Kontingent erschöpft, bitte in {} erneut versuchen"
+    assert classify(Failure.from_text(text.format("20 Sekunden"))).kind is CauseKind.RATE_LIMIT
+    assert classify(Failure.from_text(text.format("3 Stunden"))).kind is CauseKind.USAGE_LIMIT
+
+
+def test_a_window_in_another_language_outranks_a_throttles_status() -> None:
+    cause = classify(Failure.from_text("Límite diario de solicitudes superado", status=429))
+    assert cause.kind is CauseKind.USAGE_LIMIT
+
+
+@pytest.mark.parametrize(
+    "text", ["the surcharge was cancelled by your bank", "please limit the request to one model · thanks"]
+)
+def test_an_english_text_is_not_read_as_another_language(text: str) -> None:
+    assert statement_in(FoldedText(text)) is None
+
+
+def test_a_bad_request_without_a_reason_is_unknown_in_any_language() -> None:
+    text = "很抱歉，你的请求已失败。请重试。\n\n原因: Request Failed: 400 Bad Request"
+    assert classify(Failure.from_text(text)).kind is CauseKind.UNKNOWN
