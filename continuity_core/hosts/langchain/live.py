@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import attrs
 
@@ -20,14 +22,38 @@ Place: TypeAlias = tuple[str | None, str]
 """Thread, and the graph's own checkpoint namespace: empty but for a graph inside another one."""
 
 
+@attrs.define(eq=False)
+class Control:
+    """LangGraph's object for an invocation and the graphs that it invokes, and our runs in it.
+
+    The only reference of ours that stays, so that it shows when the invocation is over: an error of a tool,
+    or a consumer that leaves a stream, end one without a word.
+    """
+
+    of_langgraph: object
+    lives: list[Live] = attrs.field(factory=list)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether nobody else holds it any more. Says ``False`` where that cannot be known."""
+        return _references(self) <= _OURS
+
+
+def _references(control: Control) -> int:
+    return sys.getrefcount(control.of_langgraph) if hasattr(sys, "getrefcount") else sys.maxsize
+
+
+_OURS = _references(Control(object()))
+"""What is counted where nobody else holds it; the interpreter's own way to call is part of it."""
+
+
 @attrs.define(kw_only=True, eq=False)
 class Live:
     """A run that goes on, and what this host has to remember of it."""
 
     run: Run | SyncRun
     place: Place
-    control: object | None = None
-    """LangGraph's object for an invocation and the graphs that it invokes."""
+    control: Control | None = None
     reader: Reader = attrs.field(factory=Reader)
     limits: OutputLimits = attrs.field(factory=OutputLimits)
     busy: bool = False
@@ -51,8 +77,12 @@ class Failed:
     """What is kept of a run whose error went to the caller: no checkpoint has it."""
 
     state: Mapping[str, JSONValue]
-    control: object | None
+    control: Control | None
     noted: str | None
+
+    def is_of(self, invocation: Invocation) -> bool:
+        """Whether that invocation has not ended with the failure."""
+        return self.control is not None and self.control.of_langgraph is invocation.control
 
 
 @attrs.frozen(kw_only=True)
@@ -97,33 +127,35 @@ class Everyone:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_control: dict[int, list[Live]] = {}
+        self._controls: WeakValueDictionary[int, Control] = WeakValueDictionary()
 
-    def add(self, live: Live) -> None:
-        if live.control is not None:
+    def add(self, live: Live, control: object | None) -> None:
+        """Take in a run of the invocation that LangGraph has this object for."""
+        if control is not None:
             with self._lock:
-                self._by_control.setdefault(id(live.control), []).append(live)
+                live.control = self._controls.get(id(control))
+                if live.control is None:
+                    live.control = self._controls[id(control)] = Control(control)
+                live.control.lives.append(live)
 
     def remove(self, live: Live) -> None:
-        with self._lock:
-            lives = self._by_control.get(id(live.control), [])
-            if live in lives:
-                lives.remove(live)
-            if not lives:
-                self._by_control.pop(id(live.control), None)
+        """The run is over."""
+        if live.control is not None:
+            with self._lock:
+                live.control.lives = [other for other in live.control.lives if other is not live]
 
     def parent_of(self, invocation: Invocation) -> BaseRun | None:
         """The run of the nearest graph around this one, in the same invocation."""
         if invocation.control is None or not invocation.namespace:
             return None
         with self._lock:
-            lives = list(self._by_control.get(id(invocation.control), ()))
+            control = self._controls.get(id(invocation.control))
+            lives = [] if control is None else list(control.lives)
         inside = f"{invocation.namespace}|"
         around = [
             live
             for live in lives
-            if live.control is invocation.control
-            and not live.run.is_over
+            if not live.run.is_over
             and live.place[1] != invocation.namespace
             and inside.startswith(f"{live.place[1]}|" if live.place[1] else "")
         ]

@@ -43,6 +43,7 @@ class Lives:
 
     def begin(self, kind: Kind, invocation: Invocation, saved: Mapping[str, Any] | None) -> Live:
         """A real user request: the thread's earlier run, where one was left, is over."""
+        self._settle_left()
         with self._lock:
             for earlier in [live for live in self._lives.values() if live.place == invocation.place]:
                 if invocation.namespace == "" and invocation.thread is not None:
@@ -60,7 +61,7 @@ class Lives:
             if live is not None and isinstance(live.run, kind) and not live.busy:
                 return live
             failed = self._failed.pop(name, None)
-        if failed is not None and failed.control is invocation.control is not None:
+        if failed is not None and failed.is_of(invocation):
             warn_of_outer_retries(self._continuity.mode)
         state = saved.get("state") if failed is None else failed.state
         if live is not None and not live.busy:
@@ -117,14 +118,14 @@ class Lives:
         return state.to_json()
 
     def _added(self, run: Run | SyncRun, invocation: Invocation) -> Live:
-        live = Live(run=run, place=invocation.place, control=invocation.control)
+        live = Live(run=run, place=invocation.place)
         with self._lock:
             self._lives[run.id] = live
             if invocation.session is not None:
                 _remember(self._known, invocation.session, None, KEPT_RUNS)
             idle = [known for known in self._lives.values() if not known.busy]
             left_over = idle[: max(0, len(self._lives) - KEPT_RUNS)]
-        EVERYONE.add(live)
+        EVERYONE.add(live, invocation.control)
         for old in left_over:
             self.settle(old, RunOutcome.ABORTED)
         return live
@@ -157,15 +158,28 @@ class Lives:
         with suppress(IncompleteRun):
             self.settle(live, RunOutcome.FAILED, error=error)
 
+    def _settle_left(self) -> None:
+        """Runs without a thread, with which nothing can go on, whose invocation ended without our hooks."""
+        with self._lock:
+            left = [
+                live
+                for live in self._lives.values()
+                if live.place[0] is None and live.control is not None and live.control.is_left
+            ]
+        for live in left:
+            self.settle(live, RunOutcome.ABORTED)
+
     # ---------------------------------------------------------------- looking
 
     def run_of(self, thread: str | None) -> Run | SyncRun | None:
         """The thread's run that goes on, not a sub-agent's; the one begun last without a thread."""
+        self._settle_left()
         with self._lock:
             return _outermost([(live.place, live.run) for live in self._lives.values()], thread)
 
     def report_of(self, thread: str | None) -> Report | None:
         """The report of the thread's run that ended last; of the last of all without a thread."""
+        self._settle_left()
         with self._lock:
             return _outermost(list(self._reports.items()), thread)
 
