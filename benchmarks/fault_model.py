@@ -94,19 +94,25 @@ class Task:
         """A task of 4 to 20 steps."""
         return cls(seed=seed, steps=random.Random(seed).randint(4, 20), overruns_again=overruns_again)
 
-    def request(self, step: int, now: float, *, sees_partial: bool = False) -> Drawn:
-        """Ask for a step."""
+    def now(self, slept: float) -> float:
+        """Virtual seconds since the task began, of which so many were slept between requests."""
+        return slept + self.requests * TURN_SECONDS
+
+    def request(
+        self, step: int, slept: float, *, sees_partial: bool = False, other_provider: bool = False
+    ) -> Drawn:
+        """Ask for a step. ``other_provider`` is one whose usage window is its own."""
         self.requests += 1
         if self.dead:
             self.requests_when_dead += 1
             return Drawn(Fault.PERMANENT, tokens=0)
-        if now < self.limited_until:
+        if self.now(slept) < self.limited_until and not other_provider:
             return Drawn(Fault.USAGE_LIMIT, tokens=0)
         number = self.asked[step] = self.asked.get(step, 0) + 1
         drawn = self._draw(step, number, sees_partial=sees_partial)
         self.tokens += drawn.tokens
         if drawn.fault is Fault.USAGE_LIMIT:
-            self.limited_until = now + USAGE_LIMIT_SECONDS
+            self.limited_until = self.now(slept) + USAGE_LIMIT_SECONDS
         self.dead = drawn.fault in (Fault.PERMANENT, Fault.ABORT)
         return drawn
 
@@ -141,4 +147,5 @@ class Result:
     wrong_success: bool = False
     """Something that is no whole answer was returned as one."""
     truncated_tools: int = 0
-    seconds: float = 0.0
+    slept: float = 0.0
+    """Virtual seconds between requests."""

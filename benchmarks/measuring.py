@@ -42,7 +42,7 @@ class Target:
 
     def __str__(self) -> str:
         state = "met" if self.is_met else "MISSED"
-        return f"{self.what}: {self.measured:g} {self.unit}, target {self.target:g} ({state})"
+        return f"{self.what}: {self.measured:g} {self.unit}".rstrip() + f", target {self.target:g} ({state})"
 
     def to_dict(self) -> dict[str, object]:
         """As JSON holds it."""
@@ -84,6 +84,7 @@ def report(
     *,
     name: str,
     about: str,
+    markdown: Callable[[Mapping[str, Any]], str] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
     """The command line of a script: measure, print, write; the result is the exit status.
@@ -96,6 +97,8 @@ def report(
         "--short", action="store_true", help="fewer rounds; exit 1 where a figure is far over its target"
     )
     parser.add_argument("--json", metavar="OUT", help="write the figures there, too")
+    if markdown is not None:
+        parser.add_argument("--markdown", action="store_true", help="print the figures as a table")
     chosen = parser.parse_args(arguments)
     measured = measure(chosen.short)
     if chosen.short and any(target.is_far_over for target in measured.targets):
@@ -103,7 +106,7 @@ def report(
     text = json.dumps(written(name, measured, short=chosen.short), indent=1)
     if chosen.json:
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
-    print(text)
+    print(markdown(measured.figures) if markdown is not None and chosen.markdown else text)
     for target in measured.targets:
         print(target, file=sys.stderr)
     return int(chosen.short and any(target.is_far_over for target in measured.targets))

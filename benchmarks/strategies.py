@@ -1,19 +1,20 @@
 """What people use against the faults of ``fault_model.py``, each as a loop over the same provider.
 
-Those of others are modelled on their documented defaults, on top of an agent loop that behaves as agent
-frameworks do alone: a cut or empty answer is an answer, a cut call that parses is run.
+Those of others are modelled on their documented defaults and on what the real ones did with the same luck
+over HTTP (``over_http.py`` compares them task by task). An agent loop alone takes a cut answer for a whole
+one, and runs a cut call whose arguments parse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 
 import attrs
 from fault_model import (
     CAPS,
     REFUSED,
     THROTTLE_SECONDS,
-    TURN_SECONDS,
     Drawn,
     Fault,
     Result,
@@ -32,9 +33,35 @@ from continuity_core import (
     Usage,
 )
 
+ERRORS = (Fault.CUT_STREAM, *REFUSED)
+"""What a client raises."""
 
-class LostError(Exception):
+
+class BrokenCall(StrEnum):
+    """What a loop does with a call whose arguments do not parse."""
+
+    LOST = "lost"
     """The run ends with an error."""
+    ANSWER = "answer"
+    """The turn is taken for the last one."""
+    ASKED_AGAIN = "asked again"
+    """The model is told, once."""
+
+
+@attrs.frozen(kw_only=True)
+class Loop:
+    """How a framework's loop takes what a model does wrong."""
+
+    broken_call: BrokenCall
+    tail_ends: bool = False
+    """A call with the stop word of a last answer ends the run."""
+    empty_retries: int | None = None
+    """How often in a run an empty answer is asked for again before it is an error; ``None``: it is taken."""
+
+
+PLAIN = Loop(broken_call=BrokenCall.LOST, tail_ends=True)
+LANGCHAIN = Loop(broken_call=BrokenCall.ANSWER)
+PYDANTIC_AI = Loop(broken_call=BrokenCall.ASKED_AGAIN, empty_retries=1)
 
 
 @attrs.define
@@ -44,25 +71,20 @@ class Attempts:
     retries: int = 0
     retried: tuple[Fault, ...] = ()
     wait: Callable[[int, Fault], float] = lambda number, fault: 0.0
+    loop: Loop = PLAIN
     swallows: bool = False
     """After the last attempt the error is handed on as if it were an answer."""
     other_provider: bool = False
-    """Each retry goes to another provider, whose window and throttles are its own."""
+    """Each retry goes to another provider, whose usage window is its own."""
 
     def ask(self, task: Task, step: int, result: Result) -> Drawn:
         """One turn, with the wrapper's attempts."""
         for number in range(self.retries + 1):
-            result.seconds += TURN_SECONDS
-            drawn = task.request(step, result.seconds)
+            drawn = task.request(step, result.slept, other_provider=self.other_provider and number > 0)
             if drawn.fault not in self.retried or number == self.retries:
                 return drawn
-            result.seconds += self.wait(number, drawn.fault)
-            if self.other_provider:
-                task.limited_until = 0.0
+            result.slept += self.wait(number, drawn.fault)
         raise AssertionError("the last attempt returns")
-
-
-ERRORS = (Fault.CUT_STREAM, *REFUSED)
 
 
 def _client_wait(number: int, fault: Fault) -> float:
@@ -74,31 +96,51 @@ def _exponential(number: int, fault: Fault) -> float:
     return min(60.0, 2.0**number)
 
 
+def _retry_after(number: int, fault: Fault) -> float:
+    return THROTTLE_SECONDS if fault is Fault.THROTTLE else _exponential(number, fault)
+
+
+LIMITS = (Fault.THROTTLE, Fault.USAGE_LIMIT)
 OTHERS = {
     "no recovery": Attempts(),
-    "the SDK's retries (2)": Attempts(2, (Fault.THROTTLE, Fault.OVERLOAD, Fault.USAGE_LIMIT), _client_wait),
+    "the SDK's retries (2)": Attempts(2, (*LIMITS, Fault.OVERLOAD), _client_wait),
     "tenacity, 5 attempts": Attempts(4, ERRORS, _exponential),
-    "LangChain ModelRetryMiddleware": Attempts(2, ERRORS, _exponential, swallows=True),
-    "pydantic-ai FallbackModel": Attempts(1, REFUSED, other_provider=True),
+    "LangChain ModelRetryMiddleware": Attempts(
+        2, (*LIMITS, Fault.OVERLOAD, Fault.CUT_STREAM), _exponential, loop=LANGCHAIN, swallows=True
+    ),
+    "pydantic-ai, retrying transport": Attempts(4, LIMITS, _retry_after, loop=PYDANTIC_AI),
+    "pydantic-ai FallbackModel": Attempts(1, REFUSED, loop=PYDANTIC_AI, other_provider=True),
 }
 
 
 def play_other(task: Task, attempts: Attempts) -> Result:
     """Play the task in a framework's loop with this wrapper."""
-    result = Result()
-    for step in range(task.steps):
+    result, step, loop = Result(), 0, attempts.loop
+    empties, told = 0, False
+    while step < task.steps:
         drawn = attempts.ask(task, step, result)
-        if drawn.fault in ERRORS:
-            result.wrong_success = attempts.swallows
+        fault = drawn.fault
+        if fault in ERRORS:
+            result.wrong_success = attempts.swallows and fault in attempts.retried
             return result
-        if drawn.fault is Fault.ABORT:
+        if fault is Fault.ABORT:
             return result
-        if drawn.fault is Fault.CAP_IN_CALL and drawn.parses:
-            result.truncated_tools += 1
+        if fault is Fault.EMPTY and loop.empty_retries is not None:
+            if empties == loop.empty_retries:
+                return result
+            empties += 1
             continue
-        if drawn.fault in (*CAPS, Fault.EMPTY, Fault.TOOL_TAIL):
+        if fault is Fault.CAP_IN_CALL and drawn.parses:
+            result.truncated_tools += 1
+        elif fault is Fault.CAP_IN_CALL and loop.broken_call is not BrokenCall.ANSWER:
+            if loop.broken_call is BrokenCall.LOST or told:
+                return result
+            told = True
+            continue
+        elif fault in (*CAPS, Fault.EMPTY) or (fault is Fault.TOOL_TAIL and loop.tail_ends):
             result.wrong_success = True
             return result
+        step, told = step + 1, False
     result.finished = result.truncated_tools == 0
     result.wrong_success = not result.finished
     return result
@@ -129,17 +171,16 @@ async def play_continuity(task: Task, continuity: Continuity, clock_start: float
     run = continuity.start_run()
     clock = continuity.clock
     checkpoints = "partial-checkpoint" in continuity.plugins
-    cut = False
+    quotable = False
     while True:
-        result.seconds = clock.monotonic() - clock_start + task.requests * TURN_SECONDS
-        drawn = task.request(step, result.seconds, sees_partial=checkpoints and cut)
-        cut = drawn.fault in CAPS
-        turn = turn_of(task, step, drawn, result.seconds)
+        result.slept = clock.monotonic() - clock_start
+        drawn = task.request(step, result.slept, sees_partial=checkpoints and quotable)
+        quotable = drawn.fault is Fault.CAP_IN_TEXT
+        turn = turn_of(task, step, drawn, task.now(result.slept))
         if drawn.fault is Fault.ABORT:
             run.abort()
         ended = drawn.fault is Fault.TOOL_TAIL
-        boundary = await run.turn_ended(turn)
-        goes_on = boundary.resume
+        goes_on = (await run.turn_ended(turn)).resume
         if not goes_on and (not turn.executable_calls or ended) and not run.aborted:
             goes_on = (await run.before_settle()).resume
             if goes_on and ended:
@@ -150,7 +191,7 @@ async def play_continuity(task: Task, continuity: Continuity, clock_start: float
         if not goes_on:
             break
     report = run.settled()
-    result.seconds = clock.monotonic() - clock_start + task.requests * TURN_SECONDS
+    result.slept = clock.monotonic() - clock_start
     result.finished = report.outcome == "completed" and step == task.steps - 1
     # By default the host hands out its own half, with a report and a warning that call it one.
     result.wrong_success = report.outcome in ("completed", "incomplete") and not result.finished
