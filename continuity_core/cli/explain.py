@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, tzinfo
-from typing import IO, Any
+from functools import partial
+from typing import IO, Any, TypeAlias
 
 import click
 
-from continuity_core.errors import Cause, CauseKind, Failure, classify
+from continuity_core.cli.options import config_file
+from continuity_core.errors import Cause, CauseKind, ErrorRule, Failure, classify
 from continuity_core.errors.normalising import clean
+from continuity_core.loading.load import load
 from continuity_core.observe.progress import spoken_duration
+
+READER = "provider-errors"
+"""The plugin whose options have the rules."""
+
+Reader: TypeAlias = Callable[..., Cause]
+"""``classify`` with the zone and the rules in force."""
 
 ACTIONS = {
     CauseKind.LENGTH: "ask for one more turn without the cut answer",
@@ -45,23 +54,33 @@ def explain(
 ) -> None:
     """Say what a provider's error means and how long to wait.
 
-    Prints the cause, what to do, until when to wait, the evidence, and which rule decided.
+    Prints the cause, what to do, until when to wait, the evidence, and which rule decided; rules of your
+    configuration come first, as in a run.
     TEXT is the error text; '-' reads it from standard input.
     """
     now = _instant(now_text) if now_text is not None else datetime.now(UTC)
-    zone = _zone(zone_name)
+    read = partial(classify, timezone=_zone(zone_name), rules=_rules())
     if jsonl is not None:
         if text is not None or status is not None or headers:
             raise click.UsageError(
                 "--jsonl takes its cases from the file: leave out TEXT, --status and --header"
             )
-        _explain_lines(jsonl, now, zone)
+        _explain_lines(jsonl, now, read)
         return
     if text is None:
         raise click.UsageError("give the error text, or '-' to read it from standard input")
     told: str = sys.stdin.read() if text == "-" else text
     failure = Failure.from_text(told, status=status, headers=[_header(header) for header in headers])
-    _print(classify(failure, now=now, timezone=zone), now)
+    _print(read(failure, now=now), now)
+
+
+def _rules() -> tuple[ErrorRule, ...]:
+    """The rules in force: none where the bundled reader is off."""
+    for row in load(config=config_file()).plugins.table:
+        if row.name == READER and row.state == "on":
+            rules: tuple[ErrorRule, ...] = row.options["rules"].value
+            return rules
+    return ()
 
 
 def _instant(text: str) -> datetime:
@@ -120,11 +139,11 @@ def _printable(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def _explain_lines(path: str, now: datetime, zone: tzinfo) -> None:
+def _explain_lines(path: str, now: datetime, read: Reader) -> None:
     with click.open_file(path, encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(_lines(lines), 1):
             if line.strip():
-                click.echo(json.dumps(_case(line, number, now, zone), ensure_ascii=False, allow_nan=False))
+                click.echo(json.dumps(_case(line, number, now, read), allow_nan=False))
                 sys.stdout.flush()
 
 
@@ -132,7 +151,7 @@ def _lines(stream: IO[Any]) -> Iterable[str]:
     return iter(stream.readline, "")
 
 
-def _case(line: str, number: int, now: datetime, zone: tzinfo) -> dict[str, Any]:
+def _case(line: str, number: int, now: datetime, read: Reader) -> dict[str, Any]:
     """One case's verdict; a line that is no case is told as one, and the others go on."""
     try:
         case = json.loads(line)
@@ -147,7 +166,7 @@ def _case(line: str, number: int, now: datetime, zone: tzinfo) -> dict[str, Any]
         moment = _instant(at) if isinstance(at, str) else now
     except (ValueError, TypeError, click.BadParameter) as error:
         return _refused(case.get("id"), f"line {number}: {error}")
-    cause = classify(failure, now=moment, timezone=zone)
+    cause = read(failure, now=moment)
     longest = cause.guidance[0] if cause.guidance else None
     return {
         "id": case.get("id"),

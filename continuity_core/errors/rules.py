@@ -56,6 +56,10 @@ class ErrorRule:
         object.__setattr__(self, "_matches", _matcher(self.match, self.syntax))
         object.__setattr__(self, "_guidance", _guidance(self.wait))
 
+    def __str__(self) -> str:
+        wait = "" if self.wait is None else f", wait {self.wait}"
+        return f"{self.match!r}: {self.cause}{wait}"
+
     @property
     def label(self) -> str:
         """What ``Cause.rule`` calls it."""

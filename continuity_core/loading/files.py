@@ -206,4 +206,5 @@ def _mentions_table(path: Path) -> bool:
 
 
 def _unreadable(path: Path, error: UnreadableFileError) -> Problem:
-    return Problem(where=str(path), what=f"cannot be used: {error}", mend="Mend it, or take it away.")
+    mend = "Mend it, or take it away." if _exists(path) else "Name a file that is there."
+    return Problem(where=str(path), what=f"cannot be used: {error}", mend=mend)

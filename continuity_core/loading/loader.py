@@ -176,7 +176,7 @@ class Loader:
             name = candidate.distribution if _shares_name(candidate, self._candidates) else candidate.name
             distribution = printable(candidate.distribution, 100)
             self._warnings.append(
-                f"{candidate} is left out: {cause.rstrip('.')}. To silence this: "
+                f"{candidate} is left out: {_ended(cause)} To silence this: "
                 f'disable = ["{printable(name, 100)}"], or uninstall {distribution}.'
             )
         else:
@@ -237,6 +237,10 @@ class Loader:
                     version=candidate.version,
                     state=state,
                 )
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _shares_name(candidate: Candidate, candidates: Iterable[Candidate]) -> bool:

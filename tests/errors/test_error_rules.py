@@ -83,3 +83,10 @@ def test_a_pattern_that_re2_refuses_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "re2", SimpleNamespace(compile=refuse))
     with pytest.raises(ValueError, match="missing"):
         ErrorRule(match="(x", cause=CauseKind.TRANSIENT, syntax="re2")
+
+
+def test_a_rule_is_shown_in_a_few_words() -> None:
+    assert str(ErrorRule(match="team * used up", cause="usage_limit", wait="1h")) == (
+        "'team * used up': usage_limit, wait 1h"
+    )
+    assert str(ErrorRule(match="draining", cause="transient")) == "'draining': transient"

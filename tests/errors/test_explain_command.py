@@ -77,6 +77,33 @@ def test_the_zone_of_instants_without_one_can_be_given() -> None:
     assert told_by(run(*arguments))["wait"].startswith("about 2 h")
 
 
+RULE = """
+[[plugins.provider-errors.rules]]
+match = "budget of team * is used up"
+cause = "usage_limit"
+wait = "1h"
+"""
+
+
+def test_the_rules_in_force_come_first_as_in_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rules.toml").write_text(RULE)
+    monkeypatch.setenv("CONTINUITY_CONFIG", str(tmp_path / "rules.toml"))
+    told = told_by(run("429 The budget of team tides is used up"))
+    assert told["cause"] == "usage_limit"
+    assert told["wait"].startswith("1 h, until ")
+    [case] = lines_for({"text": "the budget of team tides is used up"})
+    assert (case["label"], case["wait_seconds"]) == ("usage_limit", 3600)
+    monkeypatch.setenv("CONTINUITY_DISABLE", "provider-errors")
+    assert told_by(run("429 The budget of team tides is used up"))["cause"] == "rate_limit"
+
+
+def test_answers_are_ascii_which_every_pipe_can_carry() -> None:
+    case = json.dumps({"id": "\u202e\x1b[2J", "text": "Fehler 漢字"})
+    told = run("--jsonl", "-", told=case)
+    assert told.isascii()
+    assert json.loads(told)["id"] == "\u202e\x1b[2J"
+
+
 def test_no_escape_sequence_of_the_text_reaches_the_terminal() -> None:
     output = run("usage limit reached, \x1b]0;owned\x07 resets in \x1b[31m5 minutes")
     assert "\x1b" not in output

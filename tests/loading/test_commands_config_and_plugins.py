@@ -124,6 +124,17 @@ def test_a_named_file_is_trusted_before_and_after_the_command(
     assert document["not_accepted"] == []
 
 
+def test_a_named_file_that_is_not_there_is_told_with_its_mend(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--config", "nowhere.toml", "config"]) == 2
+
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"continuity: error: {project.parent / 'nowhere.toml'}: cannot be used: No such file or directory. "
+        "Name a file that is there."
+    )
+
+
 @pytest.mark.parametrize("command", ["config", "plugins"])
 def test_mistakes_are_lines_on_stderr_and_status_2(
     command: str, project: Path, capsys: pytest.CaptureFixture[str], write: Write
