@@ -9,10 +9,17 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+import responses_api
 from pydantic import BaseModel
 from pydantic_ai import Agent, CancellationToken, DeferredToolRequests, ModelRetry, capture_run_messages
 from pydantic_ai.capabilities import ModelFallback, ProcessHistory, WrapperCapability
-from pydantic_ai.exceptions import FallbackExceptionGroup, ModelAPIError, ModelHTTPError, RunCancelled
+from pydantic_ai.exceptions import (
+    FallbackExceptionGroup,
+    IncompleteToolCall,
+    ModelAPIError,
+    ModelHTTPError,
+    RunCancelled,
+)
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -525,81 +532,62 @@ async def responses(server: FaultServer) -> AsyncIterator[Any]:
         yield OpenAIResponsesModel("scripted", provider=OpenAIProvider(openai_client=client))
 
 
-def envelope(status: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": "resp_x",
-        "object": "response",
-        "created_at": 1,
-        "model": "scripted",
-        "status": status,
-        "output": [],
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        **more,
-    }
-
-
-def events(*sent: dict[str, Any]) -> dict[str, Any]:
-    lines = [
-        f"event: {one['type']}\ndata: {json.dumps({**one, 'sequence_number': number})}\n\n"
-        for number, one in enumerate(sent)
-    ]
-    return {"http": 200, "headers": {"content-type": "text/event-stream"}, "body": "".join(lines)}
-
-
-ERROR = {"code": "server_error", "message": "The server had an error while processing your request."}
-FULL = {"code": "rate_limit_exceeded", "message": "Rate limit reached. Please try again in 12.5s."}
-
-
-@pytest.mark.parametrize(("error", "wait"), [(ERROR, 5), (FULL, 12.5)])
-async def test_a_response_that_failed_on_the_way_is_asked_for_again(
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("error", "wait"), [(responses_api.SERVER_ERROR, 5), (responses_api.RATE_LIMITED, 12.5)]
+)
+async def test_a_response_that_failed_is_asked_for_again(
     server: FaultServer,
     responses: Any,
     load: Callable[..., Continuity],
     clock: VirtualClock,
-    error: Any,
+    stream: bool,
+    error: dict[str, str],
     wait: float,
 ) -> None:
-    created = {"type": "response.created", "response": envelope("in_progress")}
-    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": []}
-    begun = {"type": "response.output_item.added", "output_index": 0, "item": item}
-    part = {
-        "type": "response.content_part.added",
-        "item_id": "msg_1",
-        "output_index": 0,
-        "content_index": 0,
-        "part": {"type": "output_text", "text": "", "annotations": []},
-    }
-    delta = {
-        "type": "response.output_text.delta",
-        "item_id": "msg_1",
-        "output_index": 0,
-        "content_index": 0,
-        "delta": "BROKEN",
-        "logprobs": [],
-    }
-    failed = {"type": "response.failed", "response": envelope("failed", error=error)}
-    server.play([events(created, begun, part, delta, failed), DONE])
+    server.play([responses_api.failed(error, stream=stream), DONE])
+    told: list[TurnResumed] = []
+
+    async def consume(ctx: RunContext[None], events: Any) -> None:
+        told.extend([event async for event in events if isinstance(event, TurnResumed)])
+
     agent = Agent(responses, capabilities=[ContinuityCapability(continuity=load())])
-    async with agent.run_stream_events("x") as stream:
-        seen = [event async for event in stream]
-    assert seen[-1].result.output == "done"
-    assert any(isinstance(event, TurnResumed) and event.left_out for event in seen)
-    assert seconds(clock) == [wait]
+    result = await agent.run("x", event_stream_handler=consume if stream else None)
+    assert (result.output, seconds(clock)) == ("done", [wait])
+    assert len(told) == int(stream)
     assert not server.requests[-1].mentions("BROKEN")
 
 
-@pytest.mark.parametrize(("error", "wait"), [(ERROR, 5), (FULL, 12.5)])
-async def test_a_whole_response_that_failed_is_asked_for_again(
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("reason", "settings", "error"),
+    [
+        ("max_output_tokens", {}, None),
+        ("max_output_tokens", {"max_resumes": 0}, IncompleteToolCall),
+        ("content_filter", {}, IncompleteToolCall),
+    ],
+)
+async def test_no_call_of_an_incomplete_response_is_executed(
     server: FaultServer,
     responses: Any,
     load: Callable[..., Continuity],
-    clock: VirtualClock,
-    error: Any,
-    wait: float,
+    stream: bool,
+    reason: str,
+    settings: dict[str, Any],
+    error: type[Exception] | None,
 ) -> None:
-    server.play([{"http": 200, "body": envelope("failed", error=error)}, DONE])
-    agent = Agent(responses, capabilities=[ContinuityCapability(continuity=load())])
-    assert (await agent.run("x")).output == "done"
-    assert seconds(clock) == [wait]
+    async def consume(ctx: RunContext[None], events: Any) -> None:
+        async for _ in events:
+            pass
+
+    server.play([responses_api.incomplete(reason, stream=stream), DONE])
+    agent = Agent(responses, capabilities=[ContinuityCapability(continuity=load(settings))])
+    ran: list[None] = []
+    agent.tool_plain(lambda: ran.append(None), name="step")
+    run = agent.run("x", event_stream_handler=consume if stream else None)
+    if error is None:
+        assert (await run).output == "done"
+    else:
+        with pytest.raises(error):
+            await run
+    assert ran == []
