@@ -12,7 +12,7 @@ import attrs
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run
 from continuity_core.hosts.openjiuwen.projecting import ID, STOP, projected, shown_entries
-from continuity_core.hosts.openjiuwen.reading import failed_turn, results_of, turn_of
+from continuity_core.hosts.openjiuwen.reading import aborted_turn, failed_turn, results_of, turn_of
 from continuity_core.model.boundary import Mode
 from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.host_facts import HostFacts
@@ -47,6 +47,8 @@ class Live:
     """The provider's own word for the stop, where a chunk had one."""
     requests: int = 0
     """Requests of the turn that goes on."""
+    is_asking: bool = False
+    """The model is being asked."""
     own_turns: int = 0
     """Iterations of the agent that continuity did not ask for."""
     is_extra: bool = False
@@ -76,6 +78,7 @@ class Live:
         self.agent, self.context = agent, context
         self.partial = self.told = None
         self.again = False
+        self.is_asking = True
         self.requests += 1
 
     def heard(self, chunk: Any) -> None:
@@ -91,7 +94,7 @@ class Live:
         turn = turn_of(message, told=told, stream=stream, entry=None, requests=max(1, self.requests))
         if self.recovers:
             entry = self._named(message, turn)
-        self.requests = 0
+        self.requests, self.is_asking = 0, False
         self.own_turns += not self.is_extra
         self.is_extra = False
         return attrs.evolve(turn, entry=entry)
@@ -107,8 +110,17 @@ class Live:
     def failed(self, error: BaseException) -> Turn:
         """The model call failed."""
         turn = failed_turn(error, self.partial, requests=max(1, self.requests))
-        self.requests = 0
+        self.requests, self.is_asking = 0, False
         return turn
+
+    async def cut_short(self, ctx: Any) -> None:
+        """The run was cancelled: nothing more is requested, and its turn is told as far as it got."""
+        self.run.abort()
+        turn = self.with_results()
+        if self.is_asking:
+            turn = aborted_turn(self.partial, requests=max(1, self.requests))
+        if turn is not None:
+            await self.run.turn_ended(turn, self.facts(ctx))
 
     def await_tools(self, turn: Turn) -> None:
         """The agent executes the turn's calls, but for those of a turn that did not end well."""

@@ -39,13 +39,18 @@ class Shown:
 def shown_entries(messages: Sequence[Any]) -> tuple[Shown, ...]:
     """The messages of a window, or of a context, as entries."""
     found: list[Shown] = []
+    named: set[EntryRef] = set()
     for place, message in enumerate(messages):
+        ref = ref_of(message, place)
+        if ref in named:  # A processor has made two messages of one.
+            ref = EntryRef.positional(place, f"{message.role}:{message.content}")
+        named.add(ref)
         is_assistant = isinstance(message, AssistantMessage)
         calls = (message.tool_calls or ()) if is_assistant else ()
         found.append(
             Shown(
                 Entry(
-                    ref=ref_of(message, place),
+                    ref=ref,
                     role=_ROLES.get(message.role, "other"),
                     text=text_of(message),
                     calls=tuple(str(call.id or "") for call in calls),

@@ -90,9 +90,7 @@ class ContinuityRail(AgentRail):
         except RunError as error:
             LOG.warning("this run is not kept alive: %s", error)
             return
-        live = Live(
-            run=run, owner=ctx.agent, session=session, ending_tools=self._ending_tools, parent=parent
-        )
+        live = Live(run=run, owner=ctx.agent, session=session, ending_tools=self._ending_tools, parent=parent)
         self._lives.append(live)
         ctx.extra[LIVE] = live
 
@@ -234,7 +232,7 @@ class ContinuityRail(AgentRail):
             if ctx.inputs.result is not None:
                 await self._go_on(ctx, live)
             elif error is None or is_being_cancelled():
-                live.run.abort()
+                await live.cut_short(ctx)
                 error = None
             error = error or live.error
         except Exception as raised:

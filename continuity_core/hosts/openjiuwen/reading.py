@@ -57,6 +57,16 @@ def failed_turn(error: BaseException, partial: Any, *, requests: int = 1) -> Tur
     )
 
 
+def aborted_turn(partial: Any, *, requests: int = 1) -> Turn:
+    """The turn that was cancelled while its answer was produced."""
+    return Turn(
+        stop_reason=StopReason.ABORTED,
+        blocks=() if partial is None else blocks_of(partial),
+        usage=Usage() if partial is None else usage_of(partial),
+        requests=requests,
+    )
+
+
 def _as_raised(error: BaseException) -> BaseException:
     """What the provider's SDK raised: the framework's own words around it speak of every error alike."""
     cause = error.__cause__

@@ -135,6 +135,7 @@ class OpenJiuwenSession:
         self._observer = _Observer({tool.name: tool for tool in play.tools})
         self._session: Any = None
         self._steering: asyncio.Queue[str] = asyncio.Queue()
+        self._given: set[str] = set()
         self._task: asyncio.Task[Any] | None = None
 
     async def start(self) -> None:
@@ -155,13 +156,14 @@ class OpenJiuwenSession:
         )
         await self._agent.register_rail(retries)
         await self._agent.register_rail(self._observer)
-        self._agent.context_engine.register_window_mutator(_without_mark)
+        self._agent.context_engine.register_window_mutator(self._in_users_words)
         if self._continuity is not None:
             ending = [tool.name for tool in self._play.tools if tool.ends_run == "on_purpose"]
             await self._agent.register_rail(ContinuityRail(continuity=self._continuity, ending_tools=ending))
 
     async def prompt(self, text: str) -> HostResult:
-        """Invoke the agent in the one conversation."""
+        """Invoke the agent in the one conversation; what an aborted run left in its queue goes with it."""
+        self._steering = asyncio.Queue()
         self._task = asyncio.create_task(self._invoke(text))
         try:
             result = await asyncio.shield(self._task)
@@ -194,6 +196,7 @@ class OpenJiuwenSession:
 
     async def give_input(self, kind: InputKind, text: str) -> None:
         """As whoever holds the queue."""
+        self._given.add(text)
         self._steering.put_nowait(text)
 
     async def switch(self, on: bool) -> None:
@@ -203,6 +206,19 @@ class OpenJiuwenSession:
                 self._continuity.enable()
             else:
                 self._continuity.disable()
+
+    async def _in_users_words(self, context: Any, window: Any) -> Any:
+        """A scenario compares the user's own words: the agent marks steering, and joins what came at once."""
+        messages: list[Any] = []
+        for message in window.context_messages:
+            if message.role == "user" and str(message.content).startswith(_MARK):
+                words = str(message.content).removeprefix(_MARK)
+                parts = words.split("\n") if self._given.issuperset(words.split("\n")) else [words]
+                messages += [message.model_copy(update={"content": part}) for part in parts]
+            else:
+                messages.append(message)
+        window.context_messages = messages
+        return window
 
     async def close(self) -> None:
         """Forget the agent's rails, tools and conversation."""
@@ -228,17 +244,6 @@ def _config(play: Play) -> ReActAgentConfig:
         ),
         model_config_obj=ModelRequestConfig(model="scripted", max_tokens=play.output_limit),
     )
-
-
-async def _without_mark(context: Any, window: Any) -> Any:
-    """A scenario compares the user's own words."""
-    window.context_messages = [
-        message.model_copy(update={"content": message.content.removeprefix(_MARK)})
-        if message.role == "user" and isinstance(message.content, str)
-        else message
-        for message in window.context_messages
-    ]
-    return window
 
 
 def _asynchronous(tool: PlayedTool) -> Any:
