@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 import attrs
 
-from continuity_core.engine.base_run import BaseRun, RunError
+from continuity_core.engine.base_run import BaseRun, RunError, abort_together, switch_together
 from continuity_core.engine.chain import Chain
 from continuity_core.engine.clock import SYSTEM_CLOCK, Clock
 from continuity_core.engine.engine import Engine
@@ -228,8 +228,7 @@ class Continuity:
         """Abort every run that goes on, e.g. at shutdown: waits end at once, nothing more is requested."""
         with self._lock:
             runs = list(self._runs)
-        for run in runs:
-            run.abort()
+        abort_together(runs)
 
     # ---------------------------------------------------------------- switches
 
@@ -280,8 +279,7 @@ class Continuity:
             self._switched_off = off
             self._engine = Engine(chain=self._loaded.chain.without(off), settings=settings)
             runs = list(self._runs)
-        for run in runs:
-            run.switched(reason)
+        switch_together(runs, reason)
 
     # ---------------------------------------------------------------- looking at it
 

@@ -33,7 +33,7 @@ def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait,
     if changes:
         state = changed(state, **changes)
     if outcome is Outcome.SCHEDULED and proposal.resume is not None:
-        state = charge(proposal.resume.decision, chain.plugin(proposal.resume.plugin), state)
+        state = charge(proposal.resume.decision, chain.by_name[proposal.resume.plugin], state)
     return state
 
 
@@ -72,7 +72,7 @@ def _count_wait(state: RunState, proposal: Proposal, held: HeldWait, chain: Chai
             count=before.count + held.completed, seconds=before.seconds + held.seconds
         )
         resume = bundle.resume
-        plugin = chain.plugin(bundle.plugin)
+        plugin = chain.by_name[bundle.plugin]
         budget = None if resume is None else find_budget(plugin, resume.budget)
         if isinstance(budget, Window):
             state = count_window_wait(qualified(plugin, budget.name), held, state)

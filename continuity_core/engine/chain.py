@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -46,6 +46,8 @@ class Link:
     hook: str
     call: Callable[..., object]
     """The implementation, taking all of the specification's arguments in order."""
+    name: str = attrs.field(init=False, default=attrs.Factory(lambda self: self.plugin.name, takes_self=True))
+    """The plugin's."""
 
 
 class WrongResultError(TypeError):
@@ -75,6 +77,10 @@ class Chain:
     before_settle: tuple[Link, ...] = ()
     project: tuple[Link, ...] = ()
     observe: tuple[Link, ...] = ()
+    by_name: Mapping[str, RegisteredPlugin] = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda self: {plugin.name: plugin for plugin in self.plugins}, takes_self=True),
+    )
 
     @classmethod
     def of(cls, manager: pluggy.PluginManager, plugins: Sequence[RegisteredPlugin]) -> Chain:
@@ -100,16 +106,12 @@ class Chain:
         classify = links("classify")
         return cls(
             plugins=tuple(plugins),
-            classify=tuple(sorted(classify, key=lambda link: link.plugin.name == BUNDLED_READER)),
+            classify=tuple(sorted(classify, key=lambda link: link.name == BUNDLED_READER)),
             turn_ended=links("turn_ended"),
             before_settle=links("before_settle"),
             project=links("project"),
             observe=links("observe"),
         )
-
-    def plugin(self, name: str) -> RegisteredPlugin:
-        """The plugin of this name."""
-        return next(plugin for plugin in self.plugins if plugin.name == name)
 
     def without(self, names: frozenset[str]) -> Chain:
         """The chain without these plugins; their ranks stay as they are."""
@@ -117,7 +119,7 @@ class Chain:
             return self
 
         def rest(links: tuple[Link, ...]) -> tuple[Link, ...]:
-            return tuple(link for link in links if link.plugin.name not in names)
+            return tuple(link for link in links if link.name not in names)
 
         return Chain(
             plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names),
@@ -158,7 +160,7 @@ def isolated(link: Link, read: Callable[[Link, object], Any], *arguments: object
         faults = (_fault(link, _describe(error)),)
     seconds = perf_counter() - start
     if seconds > SLOW_CALL:
-        slow = SlowCall(plugin=link.plugin.name, hook=link.hook, seconds=seconds)
+        slow = SlowCall(plugin=link.name, hook=link.hook, seconds=seconds)
         return CallResult(value, faults, (slow,))
     return None if value is None and not faults else CallResult(value, faults)
 
@@ -209,7 +211,7 @@ def _read(
                 raise _wrong(link, decision, meant)
     if not decisions:
         return None
-    return Bundle(link.plugin.name, link.rank, decisions)  # type: ignore[arg-type]
+    return Bundle(link.name, link.rank, decisions)  # type: ignore[arg-type]
 
 
 def _iterate(link: Link, result: object, meant: str) -> Iterator[object]:
@@ -232,7 +234,7 @@ def _wrong(link: Link, result: object, meant: str) -> WrongResultError:
 
 
 def _fault(link: Link, error: str, *, disables: bool = False) -> PluginFault:
-    return PluginFault(plugin=link.plugin.name, hook=link.hook, error=error, disables=disables)
+    return PluginFault(plugin=link.name, hook=link.hook, error=error, disables=disables)
 
 
 def _describe(error: BaseException) -> str:

@@ -154,7 +154,7 @@ def _with_hold(
         room = min(room, max(0.0, (deadline - now).total_seconds()))
     longest, until = 0.0, None
     for bundle in proposal.bundles:
-        if goes_on and chain.plugin(bundle.plugin).order.stage is not Stage.WAIT:
+        if goes_on and chain.by_name[bundle.plugin].order.stage is not Stage.WAIT:
             continue
         for wait in bundle.decisions:
             if not isinstance(wait, Wait):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from continuity_core.engine.recorder import Recorder
-from continuity_core.engine.results import BoundaryResult
-from continuity_core.engine.state import HeldWait, RunState
-from continuity_core.model.boundary import Boundary, Mode
 from continuity_core.model.decisions import (
     Adjust,
     Decision,
@@ -21,30 +18,24 @@ from continuity_core.model.decisions import (
     Wait,
 )
 from continuity_core.model.masking import printable, shown
-from continuity_core.model.proposal import Proposal
+
+if TYPE_CHECKING:
+    from continuity_core.engine.step import Step
 
 MAX_LISTED = 64
 """How many items of one list an event shows."""
 
 
-def boundary_details(
-    boundary: Boundary,
-    decided: Proposal,
-    result: BoundaryResult,
-    held: HeldWait,
-    before: RunState,
-    after: RunState,
-    mode: Mode,
-    classified_by: str | None,
-) -> dict[str, JSONValue]:
-    """The keys of a ``boundary`` event."""
-    turn, cause = boundary.turn, boundary.cause
+def boundary_details(step: Step) -> dict[str, JSONValue]:
+    """The keys of a ``boundary`` event, once the step is concluded."""
+    boundary, decided = step.boundary, step.proposal
+    turn, cause, run = boundary.turn, boundary.cause, boundary.run
     failure = turn.failure
     return {
         "point": boundary.point.value,
-        "mode": mode.value,
+        "mode": run.mode.value,
         "turn": {
-            "number": before.turns,
+            "number": run.turns,
             "stop_reason": turn.stop_reason.value,
             "provider_stop": turn.provider_stop and shown(turn.provider_stop, 80),
             "tools": [shown(call.name, 80) for call in turn.tool_calls[:MAX_LISTED]],
@@ -63,7 +54,7 @@ def boundary_details(
             "kind": cause.kind.value,
             "why": shown(cause.why),
             "rule": cause.rule and shown(cause.rule, 120),
-            "by": classified_by,
+            "by": step.classified_by,
         },
         "said": [
             {
@@ -76,7 +67,7 @@ def boundary_details(
         "faults": [Recorder.fault_details(fault) for fault in decided.faults[:MAX_LISTED]],
         "halt": decided.halt
         and {"plugin": decided.halt.plugin, "reason": shown(decided.halt.decision.reason)},
-        "outcome": result.outcome.value,
+        "outcome": step.outcome.value,
         "resume": decided.resume
         and {
             "plugin": decided.resume.plugin,
@@ -86,9 +77,9 @@ def boundary_details(
         "no_resume": decided.no_resume and shown(decided.no_resume),
         "possible_at": decided.possible_at and decided.possible_at.isoformat(),
         "hold_seconds": decided.hold_seconds,
-        "held_seconds": held.seconds,
-        "resumes": after.resumes,
-        "spent": dict(after.spent),
+        "held_seconds": step.held.seconds,
+        "resumes": step.resumes,
+        "spent": dict(step.spent),
     }
 
 

@@ -48,24 +48,38 @@ def without_artefacts(entries: Sequence[Entry]) -> ProjectionResult:
     return ProjectionResult(entries=tuple(e for e in entries if not e.artefact), omitted=omitted)
 
 
-def project(entries: Sequence[Entry], chain: Chain, state: RunState, proposal: Proposal) -> ProjectionResult:
-    """Apply the edits of the session, then ask the chain."""
-    work = _Work(entries=tuple(entries))
-    committed = state.session.edits
-    if committed:
-        edits = [(entry, committed[entry.ref]) for entry in entries if entry.ref in committed]
-        work.edit([edit for entry, edit in edits if not _shows_more(edit, entry)])
-    read_edits = edits_reader(len(entries))
+def project(
+    entries: Sequence[Entry], chain: Chain, state: RunState, proposal: Proposal, seen: Seen | None = None
+) -> ProjectionResult:
+    """Apply the edits of the session, then ask the chain.
+
+    ``seen`` is what the run saw at its last request; it is brought up to date.
+    """
+    seen = seen or Seen()
+    given, edits, asked = tuple(entries), state.session.edits, (chain, state.disabled)
+    start = seen.length_of_start(given, edits)
+    unchanged = len(seen.entries) if start and seen.left_by == asked else 0
+    work = _Work(given)
+    if edits:
+        work = _Work(given[start:])
+        work.edit([edits[e.ref] for e in work.entries if e.ref in edits and not _shows_more(edits[e.ref], e)])
+        if start:
+            work.follow(seen)
+    seen.take(given, edits, work)
+    read_edits = edits_reader(len(given))
     for link in chain.project:
-        if link.plugin.name in state.disabled:
+        if link.name in state.disabled:
             continue
-        result = isolated(link, read_edits, Projection(work.entries), proposal)
+        result = isolated(link, read_edits, Projection(work.entries, unchanged), proposal)
         if result is None:
             continue
+        unchanged = 0
         work.faults.extend(result.faults)
         work.slow.extend(result.slow)
         if result.value is not None:
             work.add(result.value, link.plugin)
+    if not (work.faults or work.dropped) and work.entries is seen.entries:
+        seen.left_by = asked
     return work.result(state)
 
 
@@ -103,6 +117,12 @@ class _Work:
                 kept.append(entry)
         self.entries = tuple(kept)
 
+    def follow(self, seen: Seen) -> None:
+        """Put what was seen at the last request, with its edits, before the rest."""
+        self.entries = seen.entries + self.entries
+        self.omitted |= seen.omitted
+        self.replaced = {**seen.replaced, **self.replaced}
+
     def result(self, state: RunState) -> ProjectionResult:
         return ProjectionResult(
             entries=with_injections(self.entries, state),
@@ -112,6 +132,52 @@ class _Work:
             faults=tuple(self.faults),
             slow=tuple(self.slow),
         )
+
+
+@attrs.define(eq=False)
+class Seen:
+    """What a run saw at its last request, so that the next one looks only at what was added.
+
+    It holds on to the entries and pays only where the host gives the same objects again. A host that makes
+    them anew for every request shows it at the second one, and nothing is held from then on.
+    """
+
+    given: tuple[Entry, ...] = ()
+    edits: Mapping[EntryRef, Edit] = attrs.field(factory=dict)
+    """Those of the session then."""
+    entries: tuple[Entry, ...] = ()
+    """The entries with these edits."""
+    omitted: frozenset[EntryRef] = frozenset()
+    replaced: Mapping[EntryRef, str] = _NOTHING
+    left_by: tuple[Chain, frozenset[str]] | None = None
+    """The chain, and who of it was disabled, where all others left the entries as they were."""
+    hits: int = 0
+    misses: int = 0
+
+    def length_of_start(self, entries: tuple[Entry, ...], edits: Mapping[EntryRef, Edit]) -> int:
+        """How many of the first entries, and their edits, are the ones seen: all of those, or none."""
+        last, length = self.given, len(self.given)
+        if not length:
+            return 0
+        # The comparison of two tuples passes over what is the same object, at the speed of C.
+        found = (
+            len(entries) >= length
+            and entries[0] is last[0]
+            and entries[length - 1] is last[-1]
+            and entries[:length] == last
+        )
+        self.hits += found
+        self.misses += not found
+        return length if found and edits is self.edits else 0
+
+    def take(self, given: tuple[Entry, ...], edits: Mapping[EntryRef, Edit], work: _Work) -> None:
+        """See a projection, before any plugin edits it."""
+        self.left_by = None
+        if self.misses > self.hits:
+            self.given = self.entries = ()
+            return
+        self.given, self.edits, self.entries = given, edits, work.entries
+        self.omitted, self.replaced = frozenset(work.omitted), dict(work.replaced)
 
 
 def narrowed(entry: Entry, content: str) -> Entry:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from typing import TypeAlias
 
 import attrs
 
@@ -22,56 +22,70 @@ KEPT_EVENTS = 256
 """How many events a run keeps for its report."""
 
 
-@attrs.define(kw_only=True, eq=False)
+Details: TypeAlias = Mapping[str, JSONValue] | Callable[[], Mapping[str, JSONValue]]
+"""What is known of an event, or what works it out when somebody looks."""
+
+
+@attrs.define(eq=False)
 class Recorder:
     """The events of one run."""
 
     session: str
     run: str
     on_event: Callable[[Event], None] | None = None
-    events: deque[Event] = attrs.field(factory=lambda: deque(maxlen=KEPT_EVENTS))
-    _left_out: set[str] = attrs.field(factory=set)
+    events: list[Event] = attrs.field(factory=list)
+    """The last of them, and for a while some before them."""
+    _left_out: frozenset[str] = frozenset()
     """Observers whose results were wrong: they are not asked again in this run."""
-    _named: set[str] = attrs.field(factory=set)
+    _named: frozenset[str] = frozenset()
     """Plugins whose faults were already logged: each is named once a run."""
 
-    def emit(
-        self,
-        kind: EventKind,
-        at: datetime,
-        details: Mapping[str, JSONValue] | Callable[[], Mapping[str, JSONValue]],
-        observers: tuple[Link, ...],
-        view: Callable[[str], RunView],
-    ) -> None:
-        """Record an event, and pass it to the callable and to the plugins that observe."""
+    def kept(self) -> tuple[Event, ...]:
+        """The events for a report."""
+        return tuple(self.events[-KEPT_EVENTS:])
+
+    def record(self, kind: EventKind, at: datetime, details: Details) -> Event:
+        """Keep an event, and pass it to the callable."""
         event = Event(kind=kind, at=at, session=self.session, run=self.run, details=details)
         self.events.append(event)
+        if len(self.events) >= 2 * KEPT_EVENTS:
+            del self.events[:-KEPT_EVENTS]
         if self.on_event is not None:
             try:
                 self.on_event(event)
             except Exception:
                 LOG.exception("on_event raised; the run goes on")
+        return event
+
+    def show(
+        self,
+        event: Event,
+        observers: Iterable[Link],
+        disabled: frozenset[str],
+        view: Callable[[str], RunView],
+    ) -> None:
+        """Pass an event to the plugins that observe."""
         for link in observers:
-            if link.plugin.name in self._left_out:
+            if link.name in disabled or link.name in self._left_out:
                 continue
-            result = isolated(link, read_nothing, event, view(link.plugin.name))
+            result = isolated(link, read_nothing, event, view(link.name))
             if result is not None:
                 for fault in result.faults:
-                    self._note_fault(fault, at)
+                    self._note_fault(fault, event.at)
 
     def _note_fault(self, fault: PluginFault, at: datetime) -> None:
         """Record the fault of an observer, without asking observers again."""
         self.log_fault(fault)
         if fault.disables:
-            self._left_out.add(fault.plugin)
-        self.emit(EventKind.PLUGIN_FAULT, at, self.fault_details(fault), (), _no_view)
+            self._left_out |= {fault.plugin}
+        self.record(EventKind.PLUGIN_FAULT, at, self.fault_details(fault))
 
     def log_fault(self, fault: PluginFault) -> None:
         """Name a plugin's mistake in the log, once a run and hook."""
         key = f"{fault.plugin}/{fault.hook}"
         if key in self._named:
             return
-        self._named.add(key)
+        self._named |= {key}
         LOG.warning(
             "plugin %s failed in %s: %s%s; silence it with disable = [%r]",
             fault.plugin,
@@ -85,7 +99,7 @@ class Recorder:
         """Name a slow plugin in the log, once a run and hook."""
         key = f"slow/{slow.plugin}/{slow.hook}"
         if key not in self._named:
-            self._named.add(key)
+            self._named |= {key}
             LOG.warning(
                 "plugin %s took %.0f ms in %s, and the run waits for it; be rid of it with disable = [%r]",
                 slow.plugin,
@@ -108,7 +122,3 @@ class Recorder:
     def dropped_details(dropped: Dropped) -> dict[str, JSONValue]:
         """The keys of an ``edit_refused`` event, and of an entry of ``dropped``."""
         return {"plugin": dropped.plugin, "what": dropped.what, "why": shown(dropped.why)}
-
-
-def _no_view(plugin: str) -> RunView:
-    raise AssertionError(f"no observer is asked, so {plugin} needs no view")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from continuity_core.engine.attempts import AsyncAttempts, SyncAttempts
-from continuity_core.engine.base_run import NO_FACTS, BaseRun, Steps
+from continuity_core.engine.base_run import CANCELLED, NO_FACTS, BaseRun
 from continuity_core.engine.hold import hold, hold_sync
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.model.host_facts import HostFacts
@@ -16,32 +16,33 @@ from continuity_core.model.turn import Turn
 class Run(BaseRun):
     """A run whose waits are held in the caller's event loop (asyncio or trio)."""
 
+    __slots__ = ()
+
     async def turn_ended(self, turn: Turn, host: HostFacts = NO_FACTS) -> BoundaryResult:
         """A turn ended: decide, and hold the wait. Call it after every turn, also a failed one.
 
         Raises :class:`RunError` where the run was settled or another boundary is being decided.
         """
-        return await self._drive(self._turn_ended(turn, host))
+        self._claim("turn_ended")
+        try:
+            step = self._turn_ended(turn, host)
+            if step.wait is not None:
+                outcome = CANCELLED
+                try:
+                    outcome = await hold(self._owner.clock, step.wait.deadline, step.wait.waker)
+                finally:
+                    self._end_wait(step, outcome)
+            return self._concluded(step)
+        finally:
+            self._busy = False
 
     async def before_settle(self, host: HostFacts = NO_FACTS) -> BoundaryResult:
         """The host would end the run now: decide about the turn that ended last. Never waits."""
-        return await self._drive(self._before_settle(host))
+        return self._before_settle(host)
 
     def attempts(self, messages: Sequence[Any], host: HostFacts = NO_FACTS) -> AsyncAttempts:
         """Iterate over attempts at one model turn, until it is good or the budgets are spent."""
         return AsyncAttempts(self, messages, host)
-
-    async def _drive(self, steps: Steps) -> BoundaryResult:
-        try:
-            request = next(steps)
-            while True:
-                outcome = await hold(self._owner.clock, request.deadline, request.waker)
-                request = steps.send(outcome)
-        except StopIteration as stop:
-            result: BoundaryResult = stop.value
-            return result
-        finally:
-            steps.close()
 
     def __enter__(self) -> Self:
         return self
@@ -50,32 +51,33 @@ class Run(BaseRun):
 class SyncRun(BaseRun):
     """A run whose waits are held on the caller's thread; another thread or a signal handler may end them."""
 
+    __slots__ = ()
+
     def turn_ended(self, turn: Turn, host: HostFacts = NO_FACTS) -> BoundaryResult:
         """A turn ended: decide, and hold the wait. Call it after every turn, also a failed one.
 
         Raises :class:`RunError` where the run was settled or another boundary is being decided.
         """
-        return self._drive(self._turn_ended(turn, host))
+        self._claim("turn_ended")
+        try:
+            step = self._turn_ended(turn, host)
+            if step.wait is not None:
+                outcome = CANCELLED
+                try:
+                    outcome = hold_sync(self._owner.clock, step.wait.deadline, step.wait.waker)
+                finally:
+                    self._end_wait(step, outcome)
+            return self._concluded(step)
+        finally:
+            self._busy = False
 
     def before_settle(self, host: HostFacts = NO_FACTS) -> BoundaryResult:
         """The host would end the run now: decide about the turn that ended last. Never waits."""
-        return self._drive(self._before_settle(host))
+        return self._before_settle(host)
 
     def attempts(self, messages: Sequence[Any], host: HostFacts = NO_FACTS) -> SyncAttempts:
         """Iterate over attempts at one model turn, until it is good or the budgets are spent."""
         return SyncAttempts(self, messages, host)
-
-    def _drive(self, steps: Steps) -> BoundaryResult:
-        try:
-            request = next(steps)
-            while True:
-                outcome = hold_sync(self._owner.clock, request.deadline, request.waker)
-                request = steps.send(outcome)
-        except StopIteration as stop:
-            result: BoundaryResult = stop.value
-            return result
-        finally:
-            steps.close()
 
     def __enter__(self) -> Self:
         return self

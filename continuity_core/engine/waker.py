@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from continuity_core.engine.alarm import Alarm, ring
 
 
@@ -31,9 +33,18 @@ class Waker:
         """End the wait; true if this was the first wake. Later ones change nothing."""
         if self._reasons:
             return False
-        self._reasons.append(reason)
-        ring(list(self._alarms))
+        ring(self.mark(reason))
         return True
+
+    def mark(self, reason: str) -> Sequence[Alarm]:
+        """Leave the reason, and give back the alarms that the caller has to ring.
+
+        For whoever wakes many at once: one ``ring`` of them all is one call into their event loop.
+        """
+        if self._reasons:
+            return ()
+        self._reasons.append(reason)
+        return list(self._alarms)
 
     def attach(self, alarm: Alarm) -> None:
         """Ring ``alarm`` when woken, which may be at once. Called by clocks."""

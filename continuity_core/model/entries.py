@@ -25,6 +25,10 @@ class EntryRef:
 
     key: str = attrs.field(validator=attrs.validators.instance_of(str))
 
+    def __hash__(self) -> int:
+        """That of the key alone; edits are looked up for every entry of a history."""
+        return hash(self.key)
+
     @classmethod
     def stable(cls, id: str) -> EntryRef:
         """Refer to an entry by the id that its host keeps for it."""
@@ -69,6 +73,11 @@ class Projection:
     """The entries of the next request, in order."""
 
     entries: tuple[Entry, ...]
+    unchanged: int = 0
+    """So many of the first entries are those of the request before, which every plugin left as they were.
+
+    A plugin that judges an entry by itself and by what stands before it may pass over them.
+    """
 
     def callers(self) -> tuple[Mapping[str, int | None], ...]:
         """For each entry, by the id of each call that it answers: the place of the entry with that call.

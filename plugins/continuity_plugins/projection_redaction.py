@@ -36,7 +36,9 @@ class ProjectionRedaction:
 
     @hookimpl
     def continuity_project(self, projection: Projection, proposal: Proposal) -> Iterable[Edit] | None:
-        return None if is_clean(projection.entries) else edits_of(projection) or None
+        # What was there before needed no edit, and nothing that follows can make it need one.
+        added = projection.entries[projection.unchanged :]
+        return None if is_clean(added) else edits_of(projection) or None
 
 
 def is_clean(entries: Sequence[Entry]) -> bool:
