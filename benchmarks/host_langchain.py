@@ -2,15 +2,13 @@
 
 Three agents play the same scripted tool loop in turn, again and again: without middleware, with one whose
 hooks are empty (before the agent, around the model, after the agent), and with continuity. The model and the
-tool answer at once. Needs the extra ``langchain``; say ``python -P benchmarks/host_langchain.py``.
+tool answer at once. Needs the extra ``langchain``; say ``python benchmarks/host_langchain.py``.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
-import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +18,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
+from measuring import Measured, beside_nothing, report
 
 from continuity_core import Continuity
 from continuity_core.hosts.langchain import ContinuityMiddleware
@@ -103,24 +102,11 @@ async def measure(rounds: int, clock: Callable[[], float] = time.process_time) -
     return seconds
 
 
-def main() -> None:
-    """Measure, and print a table or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    given = parser.parse_args()
-    measured = asyncio.run(measure(given.rounds))
-    medians = {name: statistics.median(values) for name, values in measured.items()}
-    ratio = statistics.median(
-        ours / theirs for ours, theirs in zip(measured["continuity"], measured["nothing"], strict=True)
-    )
-    if given.json:
-        print(json.dumps({"microseconds_per_turn": medians, "ratio_to_nothing": ratio}))
-        return
-    for name, value in medians.items():
-        print(f"{name:12} {value:8.0f} µs a turn")
-    print(f"a turn with continuity takes {ratio:.2f} times one with hooks that do nothing (median of pairs)")
+def measured(short: bool) -> Measured:
+    """The figures of both forms."""
+    times = asyncio.run(measure(8 if short else 40))
+    return beside_nothing("a turn with LangChain's middleware", times, {"": ("continuity", "nothing")})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(report(measured, name="host_langchain", about=str(__doc__).partition("\n")[0]))

@@ -2,21 +2,21 @@
 
 The same scripted tool loop is run in turn, again and again: on a bare model, on one in a wrapper that hands
 every call on, and on one with continuity, without streaming and streamed. The model and the tool answer at
-once. Needs the extra ``openai-agents``; say ``python -P benchmarks/host_openai_agents.py``.
+once. Needs the extra ``openai-agents``; say ``python benchmarks/host_openai_agents.py``.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import statistics
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from agents import Agent, ModelResponse, RunConfig, Runner, Usage, function_tool
 from agents.models.interface import Model
+from measuring import Measured, beside_nothing, report
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -129,29 +129,15 @@ async def measure(rounds: int, clock: Callable[[], float] = time.process_time) -
     return seconds
 
 
-def main() -> None:
-    """Measure, and print a table or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    given = parser.parse_args()
-    measured = asyncio.run(measure(given.rounds))
-    medians = {name: statistics.median(values) for name, values in sorted(measured.items())}
-    ratios = {
-        way or "whole": statistics.median(
-            ours / theirs
-            for ours, theirs in zip(measured[f"continuity{way}"], measured[f"nothing{way}"], strict=True)
-        )
-        for way in ("", " streamed")
+def measured(short: bool) -> Measured:
+    """The figures of both forms."""
+    times = asyncio.run(measure(8 if short else 40))
+    pairs = {
+        "": ("continuity", "nothing"),
+        ", streamed": ("continuity streamed", "nothing streamed"),
     }
-    if given.json:
-        print(json.dumps({"microseconds_per_turn": medians, "ratio_to_nothing": ratios}))
-        return
-    for name, value in medians.items():
-        print(f"{name:20} {value:8.0f} µs a turn")
-    for way, ratio in ratios.items():
-        print(f"{way.strip()}: a turn with continuity takes {ratio:.2f} times one in an empty wrapper")
+    return beside_nothing("a turn with OpenAI Agents' model", times, pairs)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(report(measured, name="host_openai_agents", about=str(__doc__).partition("\n")[0]))

@@ -3,20 +3,19 @@
 Three agents play the same scripted tool loop in turn, again and again: without a capability, with one whose
 hooks are empty (a copy for the run, around the run and each node, before each node, each request and each
 call), and with continuity. The model and the tool answer at once. Needs the extra ``pydantic-ai``; say
-``python -P benchmarks/host_pydantic_ai.py``.
+``python benchmarks/host_pydantic_ai.py``.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import copy
-import json
-import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from measuring import Measured, beside_nothing, report
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
@@ -106,23 +105,11 @@ async def measure(rounds: int) -> dict[str, list[float]]:
     return seen
 
 
-def main() -> None:
-    """Print medians, and the ratio of each round's pair."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=60)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    seen = asyncio.run(measure(arguments.rounds))
-    medians = {name: statistics.median(values) for name, values in seen.items()}
-    pairs = zip(seen["continuity"], seen["empty hooks"], strict=True)
-    ratio = statistics.median(ours / empty for ours, empty in pairs)
-    if arguments.json:
-        print(json.dumps({"microseconds_per_turn": medians, "ratio_to_empty_hooks": ratio}))
-        return
-    for name, median in medians.items():
-        print(f"{name:12} {median:8.0f} µs a turn")
-    print(f"continuity costs {ratio:.2f} times what empty hooks cost, the agent included")
+def measured(short: bool) -> Measured:
+    """The figures of both forms."""
+    times = asyncio.run(measure(8 if short else 60))
+    return beside_nothing("a turn with pydantic-ai's capability", times, {"": ("continuity", "empty hooks")})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(report(measured, name="host_pydantic_ai", about=str(__doc__).partition("\n")[0]))
