@@ -13,11 +13,28 @@ import click
 import pytest
 
 import continuity_core
-from continuity_core import CauseKind, EventKind, Stage, hookspecs
+from continuity_core import (
+    Boundary,
+    CauseKind,
+    Edit,
+    Entry,
+    EntryRef,
+    Event,
+    EventKind,
+    Failure,
+    Omit,
+    Projection,
+    Stage,
+    StopReason,
+    Turn,
+    hookimpl,
+    hookspecs,
+)
 from continuity_core.cli.application import application
+from continuity_core.engine import chain
 from continuity_core.engine.state import Outcome
 from continuity_core.model.decisions import DECISIONS
-from continuity_core.testing import play
+from continuity_core.testing import VirtualClock
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -89,15 +106,34 @@ def test_every_cause_and_event_says_what_it_is(kinds: type[CauseKind | EventKind
         assert len(row[1]) > 10, kind
 
 
-def test_every_key_of_the_events_of_a_run_is_documented() -> None:
-    text = page("causes-and-events")
-    played = play(
-        [{"text": ""}, {"text": "half", "stop": "length"}, {"text": "done"}],
-        settings={"max_resumes": 2},
+class Faulty:
+    """Raises, and edits what is not there."""
+
+    @hookimpl
+    def continuity_turn_ended(self, boundary: Boundary) -> None:
+        raise KeyError("a mistake")
+
+    @hookimpl
+    def continuity_project(self, projection: Projection) -> list[Edit]:
+        return [Omit(EntryRef.stable("nowhere"), "a mistake")]
+
+
+def test_every_kind_of_event_is_documented_with_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "SLOW_CALL", 0.0)
+    events: list[Event] = []
+    continuity = continuity_core.Continuity.from_settings(
+        plugins=[Faulty], clock=VirtualClock(), on_event=events.append
     )
-    seen = {event.kind for event in played.events}
-    assert {"run_started", "boundary", "wait_started", "wait_ended", "run_settled"} <= seen
-    for event in played.events:
+    with continuity.start_sync_run() as run:
+        run.project([Entry(ref=EntryRef.stable("1"), role="user", text="Go")])
+        run.turn_ended(Turn(stop_reason=StopReason.ERROR, failure=Failure.from_text("Overloaded")))
+        run.before_settle()
+        run.input_arrived("steer")
+        continuity.disable("tool-tail")
+        run.abort()
+    assert {event.kind for event in events} == set(EventKind)
+    text = page("causes-and-events")
+    for event in events:
         for key in event.data:
             assert f"`{key}`" in text, (event.kind, key)
 

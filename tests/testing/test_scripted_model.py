@@ -127,7 +127,7 @@ def test_headers_are_obeyed_and_native_retries_go_first() -> None:
 
 
 def test_a_request_beyond_the_script_is_no_failure_of_the_model() -> None:
-    with pytest.raises(ScriptOver, match="request 2 is beyond the script, which has 1 turns"):
+    with pytest.raises(ScriptOver, match="request 2 is beyond the script, which has 1 turn: add what"):
         play([{"text": "half", "stop": "length"}])
 
 

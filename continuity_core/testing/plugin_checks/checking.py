@@ -9,6 +9,7 @@ from continuity_core.continuity import Continuity
 from continuity_core.engine.chain import SLOW_CALL, Chain
 from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.loading.plugin_set import PluginSet, plugin_name
+from continuity_core.loading.suggesting import did_you_mean
 from continuity_core.model.masking import printable
 from continuity_core.observe.log import unlogged
 from continuity_core.testing.plugin_checks.declared import declaration_problems
@@ -102,7 +103,8 @@ def _alone(plugins: PluginSet, name: str) -> Chain:
 def _why_not_on(name: str, plugins: PluginSet) -> str:
     row = next((row for row in plugins.table if row.name == name), None)
     if row is None:
-        return f'there is no plugin "{name}": hand over its class, or install its distribution'
+        near = did_you_mean(name, (row.name for row in plugins.table))
+        return f'there is no plugin "{name}": hand over its class, or install its distribution. {near}'
     if "allow_injection" in row.state:
         return f'{name} is {row.state}: check_plugin(..., settings={{"allow_injection": ["{name}"]}})'
     return f"{name} is {row.state}: there is nothing to check"

@@ -79,7 +79,11 @@ class ScriptedModel:
         self.requests.append(request)
         number = len(self.requests)
         if number > len(self._script):
-            raise ScriptOver(f"request {number} is beyond the script, which has {len(self._script)} turns")
+            turns = len(self._script)
+            raise ScriptOver(
+                f"request {number} is beyond the script, which has {turns} turn{'' if turns == 1 else 's'}: add "
+                "what the model answers to it, or look in the events for who asked"
+            )
         return number, self._script[number - 1]
 
 
