@@ -79,10 +79,10 @@ class ScriptedModel:
         self.requests.append(request)
         number = len(self.requests)
         if number > len(self._script):
-            turns = len(self._script)
+            turns = "1 turn" if len(self._script) == 1 else f"{len(self._script)} turns"
             raise ScriptOver(
-                f"request {number} is beyond the script, which has {turns} turn{'' if turns == 1 else 's'}: add "
-                "what the model answers to it, or look in the events for who asked"
+                f"request {number} is beyond the script, which has {turns}: add what the model answers to it, "
+                "or look in the events for who asked"
             )
         return number, self._script[number - 1]
 
