@@ -81,7 +81,7 @@ class ScriptedModel:
         if number > len(self._script):
             turns = "1 turn" if len(self._script) == 1 else f"{len(self._script)} turns"
             raise ScriptOver(
-                f"request {number} is beyond the script, which has {turns}: add what the model answers to it, "
+                f"request {number} is beyond the script, which has {turns}: add what the model answers, "
                 "or look in the events for who asked"
             )
         return number, self._script[number - 1]
