@@ -53,13 +53,13 @@ def run() -> str:
     """The life of a run."""
     picture = Picture(760, 330)
     picture.box(20, 30, 130, 50, "user request")
-    picture.box(190, 30, 150, 50, "project", "before every request")
+    picture.box(184, 30, 162, 50, "project", "before every request")
     picture.box(380, 30, 130, 50, "model turn", "with its tools")
     picture.box(560, 30, 170, 50, "turn_ended", "decide, hold the wait", fill=WARM)
     picture.box(560, 160, 170, 60, "the host itself", "retries, compaction,", "queued input")
     picture.box(320, 160, 170, 60, "before_settle", "decide, never wait", fill=WARM)
     picture.box(60, 160, 170, 60, "settle", "result or error, report")
-    for start, end in ((150, 190), (340, 380), (510, 560)):
+    for start, end in ((150, 184), (346, 380), (510, 560)):
         picture.arrow((start, 55), (end, 55))
     picture.arrow((645, 80), (645, 160))
     picture.arrow((560, 190), (490, 190))
@@ -78,16 +78,17 @@ def run() -> str:
 
 def chain() -> str:
     """The chain with its stages and the bundled plugins."""
-    plugins = load_plugins(Configuration.from_mapping({"allow_injection": ["partial-checkpoint"]})).plugins
-    picture = Picture(160 * len(Stage) + 20, 210)
+    configuration = Configuration.from_mapping({"allow_injection": ["partial-checkpoint"]})
+    plugins = load_plugins(configuration, installed=False).plugins
+    picture = Picture(172 * len(Stage) + 15, 210)
     for place, stage in enumerate(Stage):
-        x = 15 + place * 160
+        x = 15 + place * 172
         names = [
             plugin.name
             for plugin in plugins
             if plugin.order.stage is stage and plugin.name != "provider-errors"
         ]
-        picture.box(x, 40, 145, 120, stage.value, *names, fill=WARM if stage is Stage.GUARD else SOFT)
+        picture.box(x, 40, 157, 120, stage.value, *names, fill=WARM if stage is Stage.GUARD else SOFT)
         if place:
             picture.arrow((x - 15, 100), (x, 100))
     picture.text(15, 25, "Each plugin sees the proposal of those before it.", anchor="start")

@@ -122,7 +122,7 @@ def test_every_kind_of_event_is_documented_with_its_keys(monkeypatch: pytest.Mon
     monkeypatch.setattr(chain, "SLOW_CALL", 0.0)
     events: list[Event] = []
     continuity = continuity_core.Continuity.from_settings(
-        plugins=[Faulty], clock=VirtualClock(), on_event=events.append
+        plugins=[Faulty], installed=False, clock=VirtualClock(), on_event=events.append
     )
     with continuity.start_sync_run() as run:
         run.project([Entry(ref=EntryRef.stable("1"), role="user", text="Go")])
@@ -141,7 +141,7 @@ def test_every_kind_of_event_is_documented_with_its_keys(monkeypatch: pytest.Mon
 def test_every_option_and_bundled_plugin_is_documented() -> None:
     text = page("plugins")
     core = (DOCS / "configuration.md").read_text(encoding="utf-8")
-    continuity = continuity_core.Continuity.from_settings({})
+    continuity = continuity_core.Continuity.from_settings(installed=False)
     for row in continuity.plugins.table:
         assert f"## `{row.name}`" in text
         for option in row.options:
