@@ -10,6 +10,7 @@ from continuity_core.errors.deliberation import Deliberation, Verdict, shown
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
 from continuity_core.errors.rules import ErrorRule, first_rule
+from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.combinations import (
     COMBINATIONS,
@@ -36,10 +37,6 @@ _GUIDED = frozenset(
 )
 """Kinds that keep their guidance: a wait beside an expired sign-in helps nobody."""
 
-_LIMIT_NUMBER = re.compile(r"\b(?:limit:?|holds|allows|at most) (\d[\d,]{0,15})")
-_REQUESTED_NUMBER = re.compile(r"\b(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})")
-_MORE_THAN = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
-"""``45012 > 32768``, as many write a number of tokens beside its limit."""
 _FIELD_PATH = re.compile(
     r"(?:^(?:\d{3} )?|message\W{1,6})"
     r"((?:messages|tools|contents|input)[.\[][\w.\[\]]{1,80}"
@@ -234,17 +231,10 @@ class _Classifier(Deliberation):
         )
         if found is not None:
             return found
-        if "requested" not in self.evidence.text and "token" not in self.evidence.text:
+        sizes = larger_than_its_limit(self.evidence.text)
+        if sizes is None:
             return None
-        limit, requested = (
-            _LIMIT_NUMBER.search(self.evidence.text),
-            _REQUESTED_NUMBER.search(self.evidence.text),
-        )
-        if limit is None or requested is None:
-            return None
-        allowed, asked = (int(match.group(1).replace(",", "")) for match in (limit, requested))
-        if asked <= allowed:
-            return None
+        asked, allowed = sizes
         why = f"This one request needs {asked} and the limit is {allowed}: waiting cannot help."
         return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
 
@@ -254,15 +244,12 @@ class _Classifier(Deliberation):
             CauseKind.CONTEXT_OVERFLOW,
             "the request does not fit the model's context",
         )
-        text = self.evidence.text
-        if found is not None or ">" not in text or "token" not in text or self.find("throttle") is not None:
+        if found is not None or self.find("throttle") is not None:
             return found
-        numbers = _MORE_THAN.search(text)
-        if numbers is None or "output" in text or "max_tokens" in text:
+        sizes = more_tokens_than_fit(self.evidence.text)
+        if sizes is None:
             return None
-        asked, allowed = (int(number.replace(",", "")) for number in numbers.groups())
-        if asked <= allowed:
-            return None
+        asked, allowed = sizes
         why = f"The text compares {asked} tokens with a limit of {allowed}."
         return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "overflow:more-than")
 
@@ -271,10 +258,12 @@ class _Classifier(Deliberation):
         if found is not None:
             return found
         usage = self.find("usage") if self.evidence.status in (403, 429, None) else None
-        throttled = self.find("throttle") is not None and bool(self.guidance)
-        if self.evidence.status == 401 or not (usage or throttled):
+        limited = self.find("throttle") is not None
+        throttled = limited and bool(self.guidance)
+        signed_out = self.evidence.status == 401
+        if signed_out or not (usage or throttled):
             found = self.worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
-            if found is not None:
+            if found is not None and (signed_out or not limited or found.rule not in _BARE_REFUSALS):
                 return found
         found = self.worded(
             "billing",
@@ -423,9 +412,8 @@ class _Classifier(Deliberation):
     def bad_request(self) -> Verdict | None:
         if self.evidence.status != 400 or self.says_nothing():
             return None
-        return Verdict(
-            CauseKind.PERMANENT, "HTTP 400 with a reason: the same request fails again.", "status:400"
-        )
+        why = "HTTP 400 with a reason: the same request fails again."
+        return self.unless_told_otherwise(Verdict(CauseKind.PERMANENT, why, "status:400"))
 
     def exception_type(self) -> Verdict | None:
         for name in self.evidence.exception_names:
@@ -442,7 +430,7 @@ class _Classifier(Deliberation):
 
     def last_words(self) -> Verdict | None:
         """Single words that lean one way, where nothing else tells."""
-        if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
+        if self.evidence.status == 400 or not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
         for row in LAST_WORDS:
             if any(row.matches(sentence) for sentence in self.evidence.sentences):
@@ -458,6 +446,11 @@ class _Classifier(Deliberation):
         return self.limit("guidance", "the error states a wait") if self.guidance else None
 
 
+_BARE_REFUSALS = frozenset(
+    {"auth:access denied", "auth:accessdenied", "auth:access blocked", "auth:permission denied"}
+    | {"auth:<forbidden>", "auth:not allowed to"}
+)
+"""A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""

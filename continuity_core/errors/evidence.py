@@ -81,12 +81,14 @@ _LEADS = (
     "last error",
 )
 """What stands right before a number that is a status."""
+_CLOSED = ("): ", "]: ")
+"""A bracket that ends what a program says of its call (``(attempt 1/3): 400 …``)."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
     r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
 )
 _AMOUNT = re.compile(
-    r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests?|more|expected|items?"
+    r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests|more|expected|items?"
     r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
 _SENTENCE_END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
@@ -225,8 +227,10 @@ class Evidence:
                 continue
             before = text[max(0, start - 24) : start].rstrip(" :=([#'\"")
             status = int(match.group())
-            if before.endswith(_LEADS) or text.startswith(
-                REASON_PHRASES.get(status, ()), end + _gap(text, end)
+            if (
+                before.endswith(_LEADS)
+                or text[start - 3 : start] in _CLOSED
+                or text.startswith(REASON_PHRASES.get(status, ()), end + _gap(text, end))
             ):
                 return status
         return None

@@ -142,6 +142,8 @@ def _value_at(text: str, position: int) -> Value | _Structure:
     if scalar is None:
         return _STRUCTURE
     word = scalar.group()
+    if scalar.end() == len(text) and text.count("{") > text.count("}"):
+        return None  # cut off: more digits may have followed
     if word.lower() in _CONSTANTS:
         return _CONSTANTS[word.lower()]
     try:

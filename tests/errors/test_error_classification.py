@@ -274,3 +274,48 @@ def test_single_words_lean_one_way_where_nothing_else_tells() -> None:
     assert kind("this seat is not eligible") is CauseKind.PERMANENT
     assert kind("a hiccup on our side") is CauseKind.TRANSIENT
     assert kind("the tool is not installed") is CauseKind.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The gateway says so: (INSUFFICIENT_CREDITS)", CauseKind.PERMANENT),
+        ("the reason is MODEL_CAPACITY_EXHAUSTED, it seems", CauseKind.TRANSIENT),
+    ],
+)
+def test_a_decisive_code_counts_as_a_word_of_prose(text: str, kind: CauseKind) -> None:
+    cause = classify(Failure.from_text(text))
+    assert cause.kind is kind
+    assert cause.rule.startswith("code:")
+
+
+def test_a_quoted_name_is_no_code() -> None:
+    cause = classify(Failure.from_text("the name 'usage_limit_reached' is taken"))
+    assert not cause.rule.startswith("code:")
+
+
+def test_a_status_stands_behind_a_closed_bracket() -> None:
+    text = "Error in the API call (Attempt 1/3): {} Provider returned error"
+    assert classify(Failure.from_text(text.format(400))).kind is CauseKind.UNKNOWN
+    assert classify(Failure.from_text(text.format(429))).kind is CauseKind.RATE_LIMIT
+
+
+def test_a_throttle_is_the_reason_of_a_bare_refusal() -> None:
+    page = "<html><title>Access denied</title><h1>Error 1015</h1><h2>You are being rate limited</h2></html>"
+    assert classify(Failure.from_text(page)).kind is CauseKind.RATE_LIMIT
+    assert classify(Failure.from_text("Access denied")).kind is CauseKind.PERMANENT
+
+
+def test_an_offer_of_a_spending_limit_is_no_spent_one() -> None:
+    text = "You've hit your usage limit for this model. Switch to Auto or set a spend limit."
+    assert classify(Failure.from_text(text)).kind is CauseKind.USAGE_LIMIT
+
+
+def test_x_should_retry_counts_more_than_a_bad_request() -> None:
+    failure = Failure.from_text("not now", status=400, headers={"x-should-retry": "true"})
+    assert classify(failure).kind is CauseKind.TRANSIENT
+
+
+def test_a_plan_without_the_model_is_no_spent_window() -> None:
+    text = "your current token plan does not offer this model"
+    assert classify(Failure.from_text(text)).kind is CauseKind.PERMANENT

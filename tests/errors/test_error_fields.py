@@ -80,3 +80,9 @@ def test_json_and_its_python_repr_hold_the_same_fields(document: dict[str, Value
         return {(field.name, field.value) for field in harvest(text) if field.depth == 0}
 
     assert told(json.dumps({"error": document})) == told(repr({"error": document}))
+
+
+def test_a_number_at_the_end_of_a_text_that_was_cut_is_not_believed() -> None:
+    cut = '{"error": {"message": "slow down", "retry_after": 1'
+    assert [field.value for field in harvest(cut) if field.name == "retryafter"] == [None]
+    assert [field.value for field in harvest(cut + "2}}") if field.name == "retryafter"] == [12]

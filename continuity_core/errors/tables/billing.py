@@ -109,6 +109,7 @@ BILLING = (
         "crossed budget",
         "max budget",
         "budget limit",
+        unless=("set a spend", "set a budget"),
     ),
     *said("OpenAI", "quota exceeded. check your plan and billing"),
     *said("Moonshot", "exceeded_current_quota_error", "suspended due to insufficient"),

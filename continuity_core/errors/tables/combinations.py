@@ -90,6 +90,18 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a plan without it",
+        CauseKind.PERMANENT,
+        (
+            _words("plan tier subscription package membership license licence"),
+            _words(
+                "support supported include included available allow allowed entitled access eligible offered"
+            ),
+            _words("not doesn isn cannot no without lacks requires required only need needs"),
+        ),
+        _words("limit limits quota reached exceeded used reset resets until refresh rate"),
+    ),
+    Combination(
         "an account that is shut",
         CauseKind.PERMANENT,
         (
@@ -176,7 +188,9 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.LENGTH,
         (
             _words("max_tokens max_output_tokens max_completion_tokens max_new_tokens output_tokens"),
-            _words("reached reaching hit exhausted used truncated cut stopped ended incomplete"),
+            _words(
+                "reached reaching hit exhausted used truncated cut stopped ended incomplete finished reason"
+            ),
         ),
         _RATES | _words("exceed must invalid parameter supported requested context"),
     ),
@@ -238,6 +252,16 @@ COMBINATIONS: tuple[Combination, ...] = (
         _RATES | _words("output completion possibly"),
     ),
     Combination(
+        "a prompt to be shortened",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            _words("shorten shorter trim"),
+            _words("prompt input message messages conversation context history text"),
+            _words("token tokens model limit maximum long window"),
+        ),
+        _RATES | _words("output completion image file name"),
+    ),
+    Combination(
         "the size of the request",
         CauseKind.CONTEXT_OVERFLOW,
         (_words("payload body request entity content"), _words("size length entity bytes kb mb"), _TOO_MUCH),
@@ -251,6 +275,15 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words(
                 "blocked rejected violation violations violates unsafe harmful flagged filtered refused prohibited inappropriate"
             ),
+        ),
+    ),
+    Combination(
+        "an audit of the content",
+        CauseKind.PERMANENT,
+        (
+            _words("audit moderation review compliance"),
+            _words("content prompt input output response text message"),
+            _words("failed rejected denied not blocked"),
         ),
     ),
     Combination(
@@ -326,6 +359,17 @@ COMBINATIONS: tuple[Combination, ...] = (
             ),
             _words("unavailable busy overloaded down saturated full offline crashed restarting"),
         ),
+    ),
+    Combination(
+        "a model that is coming up",
+        CauseKind.TRANSIENT,
+        (
+            _words("model server engine weights backend deployment endpoint instance checkpoint runner"),
+            _words(
+                "loading starting warming initializing initialising booting deploying provisioning scaling waking"
+            ),
+        ),
+        _words("error failed not unsupported invalid tool mcp"),
     ),
     Combination(
         "a server that crashed",
@@ -444,6 +488,16 @@ COMBINATIONS: tuple[Combination, ...] = (
         (_words("upgrade subscribe"), _words("plan account access subscription")),
     ),
     Combination(
+        "an answer that did not come in time",
+        CauseKind.TRANSIENT,
+        (
+            _words("not never didn failed without no"),
+            _words("answer respond response reply responding answering replied responded answered"),
+            _words("within after in time second seconds minute minutes ms yet"),
+        ),
+        _words("schema format tool tools parse valid"),
+    ),
+    Combination(
         "the model",
         CauseKind.PERMANENT,
         (
@@ -512,6 +566,25 @@ LAST_WORDS: tuple[Combination, ...] = (
             ),
         ),
         _TOOLS,
+    ),
+    Combination(
+        "trouble of the service",
+        CauseKind.TRANSIENT,
+        (
+            _words(
+                "model provider server service llm upstream response stream engine backend inference gateway completion "
+                "generation assistant endpoint"
+            ),
+            _words(
+                "error errored failed failure problem issue trouble unable cannot couldn stopped halted lost slow stuck queue "
+                "queued waiting hang hung broke broken down dead"
+            ),
+        ),
+        _TOOLS
+        | _words(
+            "bad loop turn turns step steps iteration iterations parse parser parsing argument arguments retrying plugin "
+            "lock pattern context percent"
+        ),
     ),
 )
 """Words that lean one way; asked where nothing else tells."""

@@ -212,7 +212,7 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
 
 FILLERS = frozenset(
     (
-        "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day least "
+        "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day using this model least "
         "another more further about approximately approx around roughly circa ca some please only just up "
         "an a limit limits quota usage seconds or daily weekly monthly every each automatically date later before "
         "utc then and when cycle ends billing period try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "

@@ -12,6 +12,7 @@ CANCELLED = (
     *said(
         "Claude Code",
         "request interrupted by user",
+        "^interrupted ·",
         "interrupted by user",
         "interrupted by the user",
         "user doesn't want to proceed",
@@ -32,7 +33,12 @@ CANCELLED = (
         "terminated by sigint",
         "killed by sigint",
     ),
-    *said("Go", "context canceled", "context cancelled", unless=("upstream", "rst_stream")),
+    *said(
+        "Go",
+        "context canceled",
+        "context cancelled",
+        unless=("upstream", "rst_stream", "timed out", "timeout"),
+    ),
     *said(
         "Rust, Java, .NET",
         "java.util.concurrent.cancellationexception",

@@ -113,6 +113,16 @@ EXCEPTION_NAMES: dict[str, CauseKind] = {
         "apiresponsevalidationerror",
         "conflicterror",
         "responseerror",
+        "eofexception",
+        "ioexception",
+        "streamresetexception",
+        "connectionshutdownexception",
+        "endofstreamexception",
+        "prematurecloseexception",
+        "timeoutexception",
+        "httprequestexception",
+        "websocketexception",
+        "channelexception",
     ),
     **_rows(
         CauseKind.PERMANENT,
@@ -154,6 +164,7 @@ EXCEPTION_NAMES: dict[str, CauseKind] = {
 
 _KEYWORDS: tuple[tuple[str, CauseKind], ...] = (
     ("ratelimit", CauseKind.RATE_LIMIT),
+    ("noresponse", CauseKind.TRANSIENT),
     ("throttl", CauseKind.RATE_LIMIT),
     ("limitexceeded", CauseKind.RATE_LIMIT),
     ("throughputexceeded", CauseKind.RATE_LIMIT),

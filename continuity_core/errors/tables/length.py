@@ -19,6 +19,12 @@ LENGTH = (
     *said("aider", "possibly exceeded output limit", unless=("possibly exhausted context window",)),
     *said("GitHub Copilot", "hit the length limit"),
     *said(
+        "Gemini, by the number of the reason",
+        "finish_reason is 2",
+        "finish_reason: 2",
+        "finish_reason=2",
+    ),
+    *said(
         "Gemini", "maximum number of tokens as specified", "stopped due to token limit", "stopped due to max"
     ),
     *said(
@@ -46,6 +52,13 @@ LENGTH = (
         "finish_reason: 'length'",
         'finish_reason "length"',
         "finish reason length",
+        'reason "length"',
+        "reason 'length'",
+        'reason "max_tokens"',
+        "reason 'max_tokens'",
+        "reason max_tokens",
+        "reason: length",
+        "reason=length",
     ),
     *said(
         "many",

@@ -78,12 +78,12 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig"
     ),
     "money": _stems(
-        "guthaben kontostand solde crédit saldo crédito credito средств баланс коштів 残高 クレジット 잔액 잔고 크레딧 余额 餘額 środk bakiye số_dư "
+        "guthaben kontostand solde crédit saldo crédito credito средств баланс коштів 残高 クレジット 잔액 잔고 크레딧 余额 餘額 资源包 余量 środk bakiye số_dư "
         "tegoed zůstatek"
     ),
     "lacking": _stems(
         "nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
-        "недостат недостаточ закончил 不足 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat"
+        "недостат недостаточ закончил 不足 用尽 用完 耗尽 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat"
     ),
     "denied": _stems(
         "zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "

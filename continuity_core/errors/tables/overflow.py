@@ -95,6 +95,9 @@ OVERFLOW = (
     ),
     *said("Cohere", "too many tokens: total", "too many tokens: size limit", "too many tokens: the total"),
     *said("xAI", "maximum prompt length is"),
+    *said(
+        "Qianfan", "max input characters", "characters_too_long", "tokens_too_long", "prompt tokens too long"
+    ),
     *said("OpenRouter", "endpoint's maximum context", "context-compression", "middle-out"),
     *said("Poolside", "maximum allowed input length"),
     *said(
@@ -217,6 +220,7 @@ OVERFLOW = (
     ),
     *said(
         "proxies",
+        "message too big",
         "request entity too large",
         "payload too large",
         "content too large",

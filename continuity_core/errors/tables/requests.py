@@ -81,6 +81,7 @@ HOPELESS = (
         "model_not_found",
         "invalid argument",
         "jinja",
+        "at row *, column",
         "rendering prompt",
         "does not support",
         "not supported in",
@@ -191,6 +192,7 @@ INVALID = (
         "resourcenotfoundexception",
         "end of its life",
     ),
+    *said("OpenClaw", "message ordering conflict"),
     *said("DeepSeek", "reasoning_content", "failed to deserialize the json body"),
     *said(
         "OpenRouter",

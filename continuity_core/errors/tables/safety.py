@@ -14,6 +14,14 @@ SAFETY = (
         "^blocklist$",
         "^refusal$",
     ),
+    *said(
+        "Gemini, by the number of the reason",
+        "finish_reason is 3",
+        "finish_reason: 3",
+        "finish_reason is 4",
+        "finish_reason is 8",
+    ),
+    *said("image services", "<nsfw>"),
     *said("many", "content moderation system", "<content_filter>"),
     *said(
         "Azure OpenAI",

@@ -1,0 +1,40 @@
+"""Comparing a request with the limit that the text tells beside it: what is larger never fits."""
+
+from __future__ import annotations
+
+import re
+
+_LIMIT = re.compile(r"\b(?:limit:?|holds|allows|at most) (\d[\d,]{0,15})")
+_REQUESTED = re.compile(r"\b(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})")
+_LARGER = re.compile(
+    r"\b(\d[\d,]{2,15})(?: [a-z]{3,12})? (?:is |are )?(?:larger|greater|more|bigger|higher) than "
+    r"(?:the |your |its |a |our )?(?:limit of |maximum of )?(\d[\d,]{2,15})"
+)
+_ARROW = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
+"""``45012 > 32768``, as many write a number of tokens beside its limit."""
+
+
+def larger_than_its_limit(text: str) -> tuple[int, int] | None:
+    """What one request needs and the smaller limit that the lower-case ``text`` tells, or None."""
+    if "request" not in text and "token" not in text:
+        return None
+    limit, requested = _LIMIT.search(text), _REQUESTED.search(text)
+    if limit is not None and requested is not None:
+        return _if_larger(requested.group(1), limit.group(1))
+    if "request" in text and " than " in text and "used" not in text:
+        larger = _LARGER.search(text)
+        return None if larger is None else _if_larger(*larger.groups())
+    return None
+
+
+def more_tokens_than_fit(text: str) -> tuple[int, int] | None:
+    """The tokens and the smaller limit of a comparison (``45012 > 32768``), unless it is of the output."""
+    if ">" not in text or "token" not in text or "output" in text or "max_tokens" in text:
+        return None
+    numbers = _ARROW.search(text)
+    return None if numbers is None else _if_larger(*numbers.groups())
+
+
+def _if_larger(asked: str, allowed: str) -> tuple[int, int] | None:
+    sizes = (int(asked.replace(",", "")), int(allowed.replace(",", "")))
+    return sizes if sizes[0] > sizes[1] else None
