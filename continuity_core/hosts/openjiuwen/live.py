@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -49,6 +50,8 @@ class Live:
     """Requests of the turn that goes on."""
     is_asking: bool = False
     """The model is being asked."""
+    deadline: datetime | None = None
+    """When the framework stops waiting for the round that goes on."""
     own_turns: int = 0
     """Iterations of the agent that continuity did not ask for."""
     is_extra: bool = False
@@ -165,6 +168,7 @@ class Live:
             retry_follows=retry_follows,
             ending_tools=self.ending_tools or frozenset(),
             ended_on_purpose=on_purpose,
+            deadline=self.deadline,
             lookup=self.lookup,
         )
 

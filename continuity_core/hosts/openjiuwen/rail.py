@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import Any
 
 from openjiuwen.core.foundation.llm import ToolMessage
@@ -17,7 +18,9 @@ from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.run import Run
 from continuity_core.engine.settings import Incomplete
 from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
+from continuity_core.hosts.openjiuwen.memory import Memory, work_of
 from continuity_core.hosts.openjiuwen.projecting import is_cut
+from continuity_core.model.boundary import Mode
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
@@ -31,6 +34,8 @@ _LAST = -10_000
 _FIRST = 10_000
 _MAX_ITERATIONS = "Max iterations reached without completion"
 """What the agent gives where its limit on iterations is reached."""
+_STOPPED = ("aborted", "cancelled", "completion_timeout")
+"""What a loop over tasks says of a round that it did not let end."""
 _CURRENT: ContextVar[Live | None] = ContextVar("continuity_openjiuwen_run", default=None)
 """The run in whose tools a sub-agent may be invoked."""
 
@@ -97,10 +102,21 @@ class ContinuityRail(AgentRail):
     def _start_run(self, ctx: AgentCallbackContext, session: str, parent: Live | None) -> Run:
         """A run in the session; agents that share its name, e.g. by having none, have a session each."""
         above = None if parent is None else parent.run
+        state = None
+        if self.continuity.mode is Mode.ON:
+            now = self.continuity.clock.now()
+            state = Memory(ctx.session).run_state(session, work_of(ctx.agent), now)
         try:
-            return self.continuity.start_run(session, parent=above)
+            return self.continuity.start_run(session, parent=above, state=state)
         except RunError:
             return self.continuity.start_run(f"{session}/{ctx.agent.card.id}", parent=above)
+
+    async def before_task_iteration(self, ctx: AgentCallbackContext) -> None:
+        """A DeepAgent's loop over tasks takes a round, and gives it so much time."""
+        live = self._live(ctx)
+        seconds = getattr(ctx.agent.deep_config, "completion_timeout", None)
+        if live is not None and seconds is not None:
+            live.deadline = self.continuity.clock.now() + timedelta(seconds=seconds)
 
     # ---------------------------------------------------------------- a model call
 
@@ -229,7 +245,9 @@ class ContinuityRail(AgentRail):
         _CURRENT.set(live.parent)
         error = ctx.exception if ctx.inputs.result is None else None
         try:
-            if ctx.inputs.result is not None:
+            if _is_stopped(ctx.inputs.result):
+                live.run.abort()
+            elif ctx.inputs.result is not None:
                 await self._go_on(ctx, live)
             elif error is None or is_being_cancelled():
                 await live.cut_short(ctx)
@@ -299,6 +317,8 @@ class ContinuityRail(AgentRail):
             outcome = RunOutcome.INCOMPLETE
         try:
             run.settled(outcome, error=error)
+            if live.recovers:
+                Memory(ctx.session).save(run, work_of(ctx.agent))
         except IncompleteRun as incomplete:
             raise AbortError("the run is incomplete", cause=incomplete) from incomplete
         finally:
@@ -338,6 +358,11 @@ def _limit(live: Live) -> int:
 
 def _is_out_of_iterations(result: Any) -> bool:
     return isinstance(result, dict) and result.get("output") == _MAX_ITERATIONS
+
+
+def _is_stopped(result: Any) -> bool:
+    """Whether a loop over tasks was told to stop, or has waited long enough for its round."""
+    return isinstance(result, dict) and result.get("error") in _STOPPED
 
 
 def _session_of(ctx: AgentCallbackContext) -> str:
