@@ -27,7 +27,7 @@ from continuity_core.model.cause import Guidance
 if TYPE_CHECKING:
     from continuity_core.errors.instants import Instant
 
-_GAP = re.compile(r"[\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12}")
+_GAP_AND_WORD = re.compile(r"([\s:=,\"'`(\[~≈·∙•|<>*→-]{0,12})([^\W\d_]{1,16})?")
 _WORD = re.compile(r"[^\W\d_]{1,16}")
 _ENDING = re.compile(r"[-_]?[^\W\d_]{0,12}")
 _NUMBER_START = re.compile(r"(?<!\d)(?<!\d[.,:])\d|(?<!\w)p(?=t?\d)")
@@ -121,11 +121,15 @@ class _Reader:
         self.now = now
         self.default_zone = default_zone
         self.provider_zone = provider_zone
-        self._told: set[tuple[int, bool, bool]] = set()
+        self._told: set[tuple[int, bool, bool, bool]] = set()
         """Where values were looked for, behind which words: ``try again in`` announces twice."""
+        self._read_to = 0
+        """Where the value of an announcement without hedges was found: what stands before belongs to it."""
 
     def after(self, cue: str, endings: tuple[str, ...] | None, position: int) -> Announcement | None:
         """What follows the cue at ``position``."""
+        if position < self._read_to:
+            return None
         text = self.text
         end = position + len(cue)
         if endings is not None:
@@ -147,29 +151,33 @@ class _Reader:
         text = self.text
         hedged = window = clock = False
         for _ in range(_FILLER_LIMIT):
-            gap = _GAP.match(text, position)
-            if gap is not None and gap.end() > position:
-                between = gap.group()
-                hedged = hedged or "~" in between or "≈" in between
-                position = gap.end()
-                if between[-1] == "-" and _NEGATIVE.match(text, position - 2):
+            step = _GAP_AND_WORD.match(text, position)
+            if step is None:
+                return None
+            between, name = step.groups()
+            position = step.end(1)
+            hedged = hedged or "~" in between or "≈" in between
+            if between.endswith("-") and _NEGATIVE.match(text, position - 2):
+                return None
+            if (
+                name is None
+                or name in _VALUE_WORDS
+                or (name[0] == "p" and _ISO_DURATION.match(text, position))
+            ):
+                if (position, hedged, window, clock) in self._told:
                     return None
-            word = _WORD.match(text, position)
-            if word is None or word.group() in _VALUE_WORDS or _ISO_DURATION.match(text, position):
-                if (position, hedged, window) in self._told:
-                    return None
-                self._told.add((position, hedged, window))
+                self._told.add((position, hedged, window, clock))
                 found = self._value_at(start, position, hedged, window, clock)
                 if found is not None:
+                    self._read_to = 0 if hedged or window else position
                     return found
-            if word is None:
+            if name is None:
                 return None
-            name = word.group()
             if name in FILLERS or name in HEDGES:
                 hedged = hedged or name in HEDGES
                 window = window or name in WINDOWS
                 clock = name in BEFORE_CLOCKS
-                position = word.end()
+                position = step.end()
             elif not name[0].isascii() and name[0] in FILLERS:
                 hedged = hedged or name[0] in HEDGES
                 position += 1

@@ -9,7 +9,9 @@ from datetime import UTC, datetime, tzinfo
 from continuity_core.errors.deliberation import Deliberation, Verdict, shown
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
+from continuity_core.errors.forms import bare_stop, field_complained_of, shows_usage
 from continuity_core.errors.rules import ErrorRule, first_rule
+from continuity_core.errors.sentences import CombinationIndex
 from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.combinations import (
@@ -19,7 +21,6 @@ from continuity_core.errors.tables.combinations import (
     PLAIN_WORDS,
     TOOL_SPEAKS,
 )
-from continuity_core.errors.tables.elsewhere import BARE_STOPS
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
     CANCELLATIONS,
@@ -37,35 +38,8 @@ _GUIDED = frozenset(
 )
 """Kinds that keep their guidance: a wait beside an expired sign-in helps nobody."""
 
-_FIELD_PATH = re.compile(
-    r"(?:^(?:\d{3} )?|message\W{1,6})"
-    r"((?:messages|tools|contents|input)[.\[][\w.\[\]]{1,80}"
-    r"|(?:response_format|tool_choice|max_tokens|temperature|top_p|top_k|logprobs|metadata|thinking|stop|system|seed)"
-    r"(?:[.\[][\w.\[\]]{1,80})?): "
-)
-"""A field of the request before what is wrong with it (``messages.3.content: …``), as validators write."""
-_PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
-_PREFIXES = re.compile(
-    r"(?:(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed): ?"
-    r"(?:\[[\w-]{1,20}\] ?)?){1,3}"
-)
-"""What programs print before a message."""
 _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
-_BARE_LENGTH = 160
-"""Characters of the longest text that can be a prefix and a bare stop."""
-_LIMIT_HIT = (
-    "reached",
-    "exceeded",
-    "hit your",
-    "exhausted",
-    "error",
-    "failed",
-    "out of",
-    "rejected",
-    "429",
-    "blocked",
-)
 
 
 def classify(
@@ -118,23 +92,19 @@ class _Classifier(Deliberation):
                 f"{self.evidence.spelled(name)} is raised only where the caller stops.",
                 f"exception:{name}",
             )
-        text = self.evidence.text
-        prefix = _PREFIXES.match(text) if len(text) <= _BARE_LENGTH else None
-        bare = text[prefix.end() if prefix is not None else 0 :].rstrip(" .!")
-        if bare in BARE_STOPS:
+        bare = bare_stop(self.evidence.text)
+        if bare is not None:
             return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
         return self.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
 
     def not_the_provider(self) -> Verdict | None:
         if self.evidence.failure.status is not None:
             return None
-        text = self.evidence.text
         names = self.evidence.exception_names
         if names and NEVER_A_PROVIDER.issuperset(names):
             why = f"A {self.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
             return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
-        percent = _PERCENT_USED.search(text) if "%" in text else None
-        if percent is not None and not any(word in text for word in _LIMIT_HIT):
+        if shows_usage(self.evidence.text):
             return Verdict(
                 CauseKind.UNKNOWN,
                 "The text shows how much of a limit is used, it tells of no failure.",
@@ -204,9 +174,9 @@ class _Classifier(Deliberation):
         return None
 
     def parameter(self) -> Verdict | None:
-        field = _FIELD_PATH.search(self.evidence.text) if self.evidence.status in (400, 422) else None
+        field = field_complained_of(self.evidence.text) if self.evidence.status in (400, 422) else None
         if field is not None and self.find("overflow") is None and self.find("too-large") is None:
-            why = f"The text complains of the request's field {field.group(1)!r}."
+            why = f"The text complains of the request's field {field!r}."
             return Verdict(CauseKind.PERMANENT, why, "parameter:field")
         return self.worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
 
@@ -278,7 +248,7 @@ class _Classifier(Deliberation):
         """Words that stand together and end a run whatever broke besides."""
         if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
-        row = next((row for row in PLAIN_WORDS if self.spoken(row)), None)
+        row = next(self.spoken_of(_PLAIN_WORDS), None)
         if row is None:
             return None
         if self.comes_back():
@@ -368,7 +338,7 @@ class _Classifier(Deliberation):
             return None
         if not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
-        for row in COMBINATIONS:
+        for row in self.spoken_of(_COMBINATIONS):
             if not (
                 status in (None, 400)
                 or row.kind in _KINDS_BESIDE_A_STATUS
@@ -379,13 +349,12 @@ class _Classifier(Deliberation):
                 self.request_refused() or (status == 400 and row.name == "a fault of the service")
             ):
                 continue
-            if any(row.matches(sentence) for sentence in self.evidence.sentences):
-                why = f"The text speaks of {row.name}."
-                if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
-                    return self.limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
-                if row.name == "money" and self.comes_back():
-                    return self.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
-                return Verdict(row.kind, why, f"words:{row.name}")
+            why = f"The text speaks of {row.name}."
+            if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+                return self.limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
+            if row.name == "money" and self.comes_back():
+                return self.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
+            return Verdict(row.kind, why, f"words:{row.name}")
         return None
 
     def telling_status(self) -> Verdict | None:
@@ -432,10 +401,10 @@ class _Classifier(Deliberation):
         """Single words that lean one way, where nothing else tells."""
         if self.evidence.status == 400 or not PROGRAM_FAULTS.isdisjoint(self.evidence.exception_names):
             return None
-        for row in LAST_WORDS:
-            if any(row.matches(sentence) for sentence in self.evidence.sentences):
-                return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
-        return None
+        row = next(self.spoken_of(_LAST_WORDS), None)
+        if row is None:
+            return None
+        return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
 
     def vague(self) -> Verdict | None:
         if self.evidence.status == 400:
@@ -451,6 +420,7 @@ _BARE_REFUSALS = frozenset(
     | {"auth:<forbidden>", "auth:not allowed to"}
 )
 """A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
+_PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(CombinationIndex, (PLAIN_WORDS, COMBINATIONS, LAST_WORDS))
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""

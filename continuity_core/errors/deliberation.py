@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from continuity_core.errors.languages import statement_in
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.rules import ErrorRule
+from continuity_core.errors.sentences import CombinationIndex
 from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
 from continuity_core.errors.tables.other_languages import Statement
 from continuity_core.errors.tables.untelling import UNTELLING, UNTELLING_PHRASES
@@ -71,7 +73,15 @@ class Deliberation:
 
     def spoken(self, row: Combination) -> bool:
         """Whether the words of ``row`` stand together in a sentence of the text."""
-        return any(row.matches(sentence) for sentence in self.evidence.sentences)
+        text = self.evidence.text
+        for word in row.groups[0]:
+            if word in text:  # a stem is the beginning of its word: most texts need not be taken apart
+                return row.may_match(self.evidence.stems) and any(map(row.matches, self.evidence.sentences))
+        return False
+
+    def spoken_of(self, index: CombinationIndex) -> Iterator[Combination]:
+        """The rows whose words stand together in a sentence of the text, in order."""
+        return filter(self.spoken, index.possible(self.evidence.stems))
 
     def worded(self, table: str, kind: CauseKind, meaning: str) -> Verdict | None:
         """The verdict of a table of wordings, where one of its rows stands in the text."""

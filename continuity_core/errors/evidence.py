@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from continuity_core.errors.fields import Field, harvest, plain_name
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
-from continuity_core.errors.stems import stem
+from continuity_core.errors.sentences import sentences_of, stems_of
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
 from continuity_core.errors.word_index import FoldedText
@@ -91,8 +91,6 @@ _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests|more|expected|items?"
     r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
-_SENTENCE_END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
-_SENTENCE_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _SENTENCES_LENGTH = 2048
 _LEAD_LENGTH = 48
 """Characters of the beginning that tell who speaks."""
@@ -156,13 +154,17 @@ class Evidence:
     @lazy
     def sentences(self) -> list[frozenset[str]]:
         """The stems of the words of each sentence, for the beginning of the text."""
-        parts = _SENTENCE_END.split(self.text[:_SENTENCES_LENGTH])
-        return [frozenset([stem(word) for word in _SENTENCE_WORD.findall(part)]) for part in parts]
+        return sentences_of(self.text[:_SENTENCES_LENGTH])
+
+    @lazy
+    def stems(self) -> frozenset[str]:
+        """The stems of all sentences."""
+        return frozenset().union(*self.sentences)
 
     @lazy
     def lead(self) -> frozenset[str]:
         """The stems of the words at the beginning of the text, which tell who speaks."""
-        return frozenset([stem(word) for word in _SENTENCE_WORD.findall(self.text[:_LEAD_LENGTH])])
+        return stems_of(self.text[:_LEAD_LENGTH])
 
     @lazy
     def fields(self) -> list[Field]:
@@ -239,11 +241,11 @@ class Evidence:
     def exception_names(self) -> tuple[str, ...]:
         """Last parts of exceptions' names in lower case: the failure's own, then those in the text."""
         names = list(self.failure.exceptions)
-        for ending in _EXCEPTION_ENDINGS:
-            if ending in self.raw:
-                told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
-                names += itertools.islice(told, _EXCEPTION_NAME_LIMIT)
-                break
+        if any(map(self.raw.__contains__, _EXCEPTION_ENDINGS)):
+            told = (word for word in _NAME.findall(self.raw) if word.endswith(_EXCEPTION_ENDINGS))
+            names += itertools.islice(told, _EXCEPTION_NAME_LIMIT)
+        if not names:
+            return ()
         last_parts = [name.rpartition(".")[2] for name in names]
         for part in last_parts:
             self._spellings.setdefault(part.lower(), part)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from continuity_core.errors.matching import FoldedText, IndexEntry, WordIndex
 from continuity_core.errors.tables.other_languages import CONCEPTS, STATEMENTS, Statement
+from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 
 _ENGLISH = frozenset(
     {"the", "your", "been", "please", "you", "this", "was", "with", "not", "and", "that", "have", "from"}

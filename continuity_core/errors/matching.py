@@ -44,9 +44,8 @@ class Phrase(NamedTuple):
     def matches(self, text: str) -> bool:
         """Whether the phrase stands in ``text``."""
         pieces = self.pieces
-        for piece in pieces:
-            if piece not in text:
-                return False
+        if not all(map(text.__contains__, pieces)):
+            return False
         if len(pieces) == 1 and not self.start and not self.end:
             return True
         first = pieces[0]

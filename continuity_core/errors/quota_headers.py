@@ -34,6 +34,8 @@ class Bucket(NamedTuple):
 def buckets(values: Iterable[Field], *, now: datetime) -> Iterator[Bucket]:
     """Every bucket whose reset can be read; names are as ``plain_name`` gives them."""
     chosen = [field for field in values if field.name.startswith(BUCKET_PREFIXES)]
+    if not chosen:
+        return
     known = {field.name: field.value for field in chosen}
     spelled = {field.name: field.spelling for field in chosen}
     for name, value in known.items():

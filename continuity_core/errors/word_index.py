@@ -6,9 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
-
-from continuity_core.errors.lazily import lazy
+from typing import Final, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -29,39 +27,18 @@ class FoldedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-
-    @lazy
-    def _tokens(self) -> list[str]:
-        return _tokens(self.text)
-
-    @lazy
-    def _beginnings(self) -> list[str]:
-        return [word[:_PREFIX] for word in self._tokens]
-
-    @lazy
-    def words(self) -> frozenset[str]:
+        tokens = _tokens(text)
+        beginnings = [word[:_PREFIX] for word in tokens]
+        self.words: Final = frozenset(tokens)
         """The runs of letters and digits of ASCII."""
-        return frozenset(self._tokens)
-
-    @lazy
-    def pairs(self) -> frozenset[tuple[str, str]]:
+        self.pairs: Final = frozenset(zip(tokens, beginnings[1:], strict=False))
         """Each word with the beginning of the next one, whatever stands between them."""
-        return frozenset(zip(self._tokens, self._beginnings[1:], strict=False))
-
-    @lazy
-    def prefixes(self) -> frozenset[str]:
+        self.prefixes: Final = frozenset(beginnings)
         """The beginnings of the words."""
-        return frozenset(self._beginnings)
-
-    @lazy
-    def ascii_only(self) -> bool:
+        self.ascii_only: Final = text.isascii()
         """Whether there is no other script."""
-        return self.text.isascii()
-
-    @lazy
-    def other_characters(self) -> frozenset[str]:
+        self.other_characters: Final = frozenset(() if self.ascii_only else _OTHER_SCRIPT.findall(text))
         """The characters beyond ASCII."""
-        return frozenset(_OTHER_SCRIPT.findall(self.text))
 
 
 class IndexEntry(NamedTuple, Generic[T]):

@@ -53,7 +53,8 @@ class Guidance:
     """Where it was read: a header's name, a field's path, or the words in the text."""
 
     def __attrs_post_init__(self) -> None:
-        exactly_one("Guidance", seconds=self.seconds, until=self.until)
+        if (self.seconds is None) == (self.until is None):
+            exactly_one("Guidance", seconds=self.seconds, until=self.until)
 
     def wait_from(self, now: datetime) -> float:
         """Seconds to wait from ``now``, at least 0."""

@@ -26,7 +26,11 @@ class Combination(NamedTuple):
 
     def matches(self, sentence: frozenset[str]) -> bool:
         """Whether a sentence with these words is meant."""
-        return all(group & sentence for group in self.groups) and not self.unless & sentence
+        return self.may_match(sentence) and self.unless.isdisjoint(sentence)
+
+    def may_match(self, words: frozenset[str]) -> bool:
+        """Whether a sentence out of these words may be meant."""
+        return not any(map(words.isdisjoint, self.groups))
 
 
 _TOO_MUCH = _words(
