@@ -74,11 +74,20 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], title: str = "") -> None:
-    """A table; where it is piped, columns that blanks align, without rules and frames."""
+def print_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Text | str]],
+    title: str = "",
+    *,
+    whole: Sequence[int] = (0,),
+) -> None:
+    """A table; where it is piped, columns that blanks align, without rules and frames.
+
+    On a terminal that is too narrow, cells are folded, but for those of the columns ``whole``.
+    """
     target = console()
     if target.is_terminal:
-        target.print(rich_table(header, rows, title))
+        target.print(rich_table(header, rows, title, whole=whole))
         return
     if title:
         click.echo(title)
@@ -91,15 +100,23 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], tit
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def rich_table(header: Sequence[str], rows: Sequence[Sequence[Text | str]], title: str = "") -> Any:
+def rich_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Text | str]],
+    title: str = "",
+    *,
+    whole: Sequence[int] = (0,),
+) -> Any:
     """The same table as a renderable of rich, for a terminal."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
+    table = Table(
+        box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True
+    )
     for number, name in enumerate(header):
-        table.add_column(Text(name), overflow="fold", no_wrap=number == 0)
+        table.add_column(Text(name), overflow="fold", no_wrap=number in whole)
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from continuity_core.cli.options import config_file
@@ -11,6 +13,9 @@ from continuity_core.loading.plugin_set import PluginRow
 from continuity_core.loading.showing import row_json
 from continuity_core.loading.sources import Source
 
+NOTHING = "-"
+"""What an empty cell shows."""
+
 
 @click.command()
 @click.option("--config", metavar="FILE", help="A configuration file; it outranks your own.")
@@ -18,29 +23,33 @@ from continuity_core.loading.sources import Source
 def plugins(config: str | None, as_json: bool) -> None:
     """Show every plugin in chain order, where it comes from, and what became of it.
 
-    Options that are not at their defaults are shown with their source; --json has all of them.
+    Options that are not at their defaults follow with their source; --json has all of them.
     """
     table = load(config=config or config_file()).plugins.table
     if as_json:
         print_json([row_json(row) for row in table])
     else:
-        header = ("#", "stage", "plugin", "from", "hooks", "state", "options")
-        print_table(header, [_line(row) for row in table])
+        header = ("#", "stage", "plugin", "from", "hooks", "state")
+        print_table(header, [_cells(row) for row in table], whole=(0, 1, 2))
+        changed = [line for row in table for line in _changed_options(row)]
+        if changed:
+            click.echo("\nOptions that are not at their defaults")
+            click.echo("\n".join(changed))
 
 
-def _line(row: PluginRow) -> list[str]:
-    changed = [
-        f"{name} = {told.text} ({told.where})"
-        for name, told in row.options.items()
-        if told.source is not Source.DEFAULT
-    ]
+def _cells(row: PluginRow) -> list[str]:
     cells = (
-        str(row.order or "-"),
-        row.stage or "-",
+        str(row.order or NOTHING),
+        row.stage or NOTHING,
         row.name,
         " ".join(part for part in (row.distribution, row.version) if part) or "code",
-        ", ".join(hook.removeprefix("continuity_") for hook in row.hooks) or "-",
+        ", ".join(hook.removeprefix("continuity_") for hook in row.hooks) or NOTHING,
         row.state,
-        "; ".join(changed) or "-",
     )
     return [foreign(cell, 1000) for cell in cells]
+
+
+def _changed_options(row: PluginRow) -> Iterator[str]:
+    for name, told in row.options.items():
+        if told.source is not Source.DEFAULT:
+            yield foreign(f"{row.name}.{name} = {told.text} ({told.where})", 1000)

@@ -48,6 +48,14 @@ def test_a_table_on_a_terminal_is_coloured_and_reads_no_markup(terminal: Termina
     assert "\x1b[31m[bold]b[/bold] :smile:" in terminal.getvalue()
 
 
+def test_columns_that_are_to_stay_whole_are_never_folded(terminal: Terminal) -> None:
+    names = ("projection-redaction", "usage-limit-wait")
+    rows = [(str(number), name, "word " * 30, "word " * 30) for number, name in enumerate(names)]
+    with redirect_stdout(terminal):
+        print_table(("#", "plugin", "from", "state"), rows, whole=(0, 1))
+    assert all(name in terminal.getvalue() for name in names)
+
+
 def test_no_color_takes_every_style_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     with redirect_stdout(terminal):
