@@ -18,7 +18,8 @@ from typing import Any
 import attrs
 
 FAR_OVER = 2.0
-"""The short form fails where a figure is more than this times its target: shared machines are noisy."""
+"""The short form fails where a figure is more than this times its target, or times what is known where the
+target is missed: shared machines are noisy."""
 
 
 @attrs.frozen(kw_only=True)
@@ -29,6 +30,8 @@ class Target:
     measured: float
     target: float
     unit: str = "times"
+    known: float | None = None
+    """Where the target is missed for a reason that the documentation gives: what is usual."""
 
     @property
     def is_met(self) -> bool:
@@ -38,7 +41,7 @@ class Target:
     @property
     def is_far_over(self) -> bool:
         """Whether the short form fails."""
-        return self.measured > self.target * FAR_OVER
+        return self.measured > max(self.target, self.known or 0) * FAR_OVER
 
     def __str__(self) -> str:
         state = "met" if self.is_met else "MISSED"
