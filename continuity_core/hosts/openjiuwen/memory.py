@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 from collections.abc import Mapping
@@ -28,17 +29,17 @@ class Memory:
     """``None`` where the agent was invoked without one."""
 
     def run_state(self, name: str, work: Any, now: datetime) -> Mapping[str, JSONValue] | None:
-        """The state to start a run of the session ``name`` with; ``None`` where nothing is to be gone on with.
+        """The state to start a run of the session ``name`` with; ``None`` to start afresh.
 
         ``work`` is the round of a lasting interaction, if it is one. A round that the agent makes by itself
         goes on with the budgets of the round before; a request of the user gets new ones, under what the
         session has waited for already.
         """
         saved = self._saved.get("run")
-        if not isinstance(saved, Mapping):
+        if not isinstance(saved, str):
             return None
         try:
-            state = RunState.from_json(saved)
+            state = RunState.from_json(json.loads(saved))
         except ValueError as error:
             LOG.warning("session %s: %s", name, error)
             return None
@@ -53,7 +54,8 @@ class Memory:
         """Remember a run that is over."""
         state = run.state
         if self.session is not None and (self._saved or state.resumes or state.held):
-            self.session.update_state({KEY: {"run": state.to_json(), "goal": goal_of(work)}})
+            # As text: the framework merges mappings, and takes a null for a key that is to go.
+            self.session.update_state({KEY: {"run": json.dumps(state.to_json()), "goal": goal_of(work)}})
 
     @property
     def _saved(self) -> Mapping[str, Any]:
