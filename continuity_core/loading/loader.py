@@ -14,7 +14,12 @@ from continuity_core.loading.errors import ConfigurationError, OrderError, Plugi
 from continuity_core.loading.options import OptionsClassError
 from continuity_core.loading.ordering import in_chain_order
 from continuity_core.loading.plugin_set import PluginRow, PluginSet, rows
-from continuity_core.loading.printable import describe_with_place, printable, value_text
+from continuity_core.loading.printable import (
+    describe_exception,
+    describe_with_place,
+    printable,
+    value_text,
+)
 from continuity_core.loading.registration import new_manager, register
 from continuity_core.loading.requirements import requirement_problems
 from continuity_core.loading.selection import BUNDLED_DISTRIBUTION, REDACTION, normal_name
@@ -164,6 +169,8 @@ class Loader:
         try:
             plugin: object = plugin_class() if options_class is None else plugin_class(resolved.options)
         except (Exception, SystemExit) as error:
+            if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
+                raise BrokenPluginError(_cannot_be_called(error, options_class)) from error
             raise BrokenPluginError(
                 f"making an instance of it raises {describe_with_place(error)}"
             ) from error
@@ -237,6 +244,18 @@ class Loader:
                     version=candidate.version,
                     state=state,
                 )
+
+
+def _cannot_be_called(error: TypeError, options_class: type[Any] | None) -> str:
+    """What an author does about a class that does not take what it is called with."""
+    if options_class is None:
+        mend = "It has no Options, so it is called without arguments: give every field a default"
+    else:
+        mend = (
+            "It has Options, so it is called with an instance of them: declare the one field "
+            "options: Options = attrs.field(factory=Options)"
+        )
+    return f"making an instance of it raises {describe_exception(error)}. {mend}"
 
 
 def _ended(sentence: str) -> str:

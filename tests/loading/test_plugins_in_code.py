@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
 
-from continuity_core import Boundary, ConfigurationError, Continuity, hookimpl
+from continuity_core import Boundary, ConfigurationError, Continuity, count, hookimpl, option
 
 SOURCE = """
     from continuity_core import hookimpl
@@ -42,3 +43,29 @@ def test_it_never_takes_the_place_of_one_of_our_own(install: Callable[..., Path]
 
     with pytest.raises(ConfigurationError, match="its name is already taken"):
         Continuity.from_settings({}, plugins=[ToolTail])
+
+
+class WithoutPlaceForOptions(Mine):
+    @attrs.frozen(kw_only=True)
+    class Options:
+        retries: int = option(1, read=count, help="How often.")
+
+
+class WithoutDefault(Mine):
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+
+@pytest.mark.parametrize(
+    ("plugin", "message"),
+    [
+        (
+            WithoutPlaceForOptions,
+            r"It has Options, so it is called with an instance of them: declare the one",
+        ),
+        (WithoutDefault, r"It has no Options, so it is called without arguments: give every field a default"),
+    ],
+)
+def test_a_class_that_cannot_be_called_as_it_is_is_told_how(plugin: type, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        Continuity.from_settings({}, plugins=[plugin])
