@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from continuity_core.hosts.pi.entry import is_entry, write_entry
+from continuity_core.hosts.pi.entry import entry_command, is_entry, write_entry
 from continuity_core.hosts.pi.installing import place_of
 from continuity_core.hosts.pi.programs import OLDEST_PI, NotFoundError, PiProgram, find_pi, node_version
 from continuity_core.model.masking import masked, printable
@@ -52,8 +52,8 @@ def examine(pi: str | None = None, project: Path | None = None) -> Iterator[Find
 def _look_at_place(what: str, place: Path) -> Finding:
     if not is_entry(place):
         return Finding(what, None, f"no ({place})")
-    command = re.search(r"command: (\[.*?\])", (place / "index.js").read_text(encoding="utf-8"))
-    interpreter = Path(json.loads(command[1])[0]) if command else None
+    command = entry_command(place)
+    interpreter = Path(command[0]) if command else None
     if interpreter is None or not interpreter.exists():
         return Finding(what, False, f"{place} names {interpreter}, which is gone: continuity pi install")
     return Finding(what, True, f"{place}, runs {interpreter}")

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from continuity_core._version import __version__
 
@@ -45,9 +46,29 @@ def write_entry(folder: Path, command: Sequence[str] | None = None) -> Path:
         module=json.dumps(EXTENSION.as_posix() if os.name != "nt" else EXTENSION.as_uri()),
         command=json.dumps(list(command or child_command())),
     )
-    (folder / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    (folder / "index.js").write_text(entry, encoding="utf-8")
+    _write(folder / "package.json", json.dumps(manifest, indent=2) + "\n")
+    _write(folder / "index.js", entry)
     return folder
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file whole: a Pi that starts at the same time reads the old one or the new one."""
+    if file.exists() and file.read_text(encoding="utf-8", errors="replace") == text:
+        return
+    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, suffix=".tmp", delete=False) as fresh:
+        fresh.write(text)
+    os.replace(fresh.name, file)
+
+
+def entry_command(folder: Path) -> list[str] | None:
+    """The child's command line that the folder names; ``None`` where it cannot be read."""
+    text = (folder / "index.js").read_text(encoding="utf-8", errors="replace")
+    _, found, rest = text.partition("command: ")
+    try:
+        command, _ = json.JSONDecoder().raw_decode(rest) if found else (None, 0)
+    except ValueError:
+        return None
+    return [str(word) for word in command] if isinstance(command, list) and command else None
 
 
 def is_entry(folder: Path) -> bool:

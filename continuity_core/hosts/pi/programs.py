@@ -85,9 +85,10 @@ def _is_package(folder: Path) -> bool:
     if not file.exists():
         return False
     try:
-        return bool(json.loads(file.read_text(encoding="utf-8")).get("name") == PACKAGE)
+        manifest = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         return False
+    return isinstance(manifest, dict) and manifest.get("name") == PACKAGE
 
 
 def find_node() -> str:

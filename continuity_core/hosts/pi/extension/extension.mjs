@@ -234,7 +234,10 @@ class Extension {
     const late = this.lateDrafts(event, ctx);
     try {
       const host = { ...this.facts(event, ctx, model), retry_follows: retryFollows };
-      const result = await this.ask("run/turn_ended", { turn: turnOf(event, response), host }, { signal });
+      // An aborted turn is told, too: nothing is waited for then.
+      if (signal?.aborted) abort();
+      const how = signal?.aborted ? {} : { signal };
+      const result = await this.ask("run/turn_ended", { turn: turnOf(event, response), host }, how);
       if (signal?.aborted) return boundaryResult(event, late, false);
       const goesOn = retryFollows !== false || (event.message.stopReason === "toolUse" && event.toolResults.length > 0);
       return this.act(event, ctx, result, late, goesOn);

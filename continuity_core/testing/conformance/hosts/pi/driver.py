@@ -130,6 +130,7 @@ class PiHost:
             "compaction": {"enabled": False},
             "retry": {"enabled": False, "provider": {"maxRetries": play.native_retries}},
             "httpIdleTimeoutMs": idle,
+            "steeringMode": "all",  # As other hosts do; by default Pi takes one message a turn.
         }
         _write(folder / "models.json", {"providers": {"local": provider}})
         _write(folder / "settings.json", settings)
@@ -186,7 +187,8 @@ class PiSession:
         return _result(answer, aborted=bool(message.get("aborted")))
 
     async def abort(self) -> None:
-        """As Escape does. Pi answers only when it is idle again."""
+        """As Escape does: what was queued goes back to the user. Pi answers only when it is idle again."""
+        await self._process.send("clear_queue")
         await self._process.send("abort")
         await self._link.action_done()
 
