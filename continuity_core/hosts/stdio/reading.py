@@ -87,6 +87,7 @@ def facts_of(fields: Fields, lookup: Callable[[EntryRef], Entry | None]) -> Host
         retry_follows=fields.optional_yes("retry_follows"),
         ending_tools=frozenset(fields.texts("ending_tools")),
         ended_on_purpose=fields.yes("ended_on_purpose"),
+        no_more_turns=fields.optional_text("no_more_turns"),
         deadline=fields.instant("deadline"),
         lookup=lookup,
     )

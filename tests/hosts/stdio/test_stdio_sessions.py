@@ -6,10 +6,11 @@ import queue
 import threading
 from typing import Any
 
+import attrs
 import pytest
-from stdio_client import StdioClient, failed_turn, serving, turn
+from stdio_client import SCHEMAS, StdioClient, failed_turn, serving, turn
 
-from continuity_core import Boundary, Continuity, Order, Proposal, Stage, hookimpl
+from continuity_core import Boundary, Continuity, HostFacts, Order, Proposal, Stage, hookimpl
 from continuity_core.testing.clocks import VirtualClock
 
 
@@ -124,6 +125,24 @@ def test_switching_one_session_off_leaves_the_other_on() -> None:
         client.ask("session/open", session="two")
         assert client.ask("session/toggle", session="one", mode="off")["mode"] == "off"
         assert client.ask("session/status", session="two")["mode"] == "on"
+
+
+def test_a_host_that_can_make_no_more_turns_is_asked_for_none() -> None:
+    with serving() as client:
+        client.open()
+        client.ask("run/started", session="s")
+        host = {"no_more_turns": "the limit of 3 turns is reached"}
+        decision = client.ask("run/turn_ended", session="s", turn=turn("length"), host=host)
+        assert not decision["resume"]
+        assert "the limit of 3 turns is reached" in decision["no_resume"]
+
+
+def test_every_fact_of_a_host_has_a_place_in_the_protocol() -> None:
+    """But the verdict of a classifier, which no client has, and the look-up, which the server makes."""
+    told = set(SCHEMAS.files["common.json"]["$defs"]["host"]["properties"])
+    known = {field.name for field in attrs.fields(HostFacts)}
+    assert known - told == {"classification", "lookup"}
+    assert told <= known
 
 
 def test_a_plugin_can_be_switched_off_and_on_again() -> None:
