@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 
 import continuity_core
-from continuity_core import hookspecs
+from continuity_core import errors, hookspecs, testing
 from continuity_core.engine.state import Outcome
 from continuity_core.loading.selection import Selection
 from continuity_core.model.boundary import Mode
@@ -38,7 +38,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def first_paragraph(text: str | None) -> str:
     """The first paragraph of a docstring, on one line."""
-    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split()).removesuffix(":")
 
 
 def field_docs(owner: type[Any]) -> Mapping[str, str]:
@@ -73,7 +73,7 @@ def signature(function: Callable[..., Any]) -> str:
         for each in shown.parameters.values()
         if each.name not in ("self", "cls")
     ]
-    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(shown.replace(parameters=parameters)))
+    return re.sub(r"""(: |-> )(['"])(.*?)\2""", r"\1\3", str(shown.replace(parameters=parameters)))
 
 
 class _Ellipsis:
@@ -85,8 +85,13 @@ _ELLIPSIS = _Ellipsis()
 
 
 def plain(text: str | None) -> str:
-    """A docstring without its indentation and the roles of another markup."""
-    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", inspect.cleandoc(text or "").replace("``", "`"))
+    """A docstring without its indentation, the roles and the literal blocks of another markup."""
+    words = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", inspect.cleandoc(text or "").replace("``", "`"))
+    return re.sub(r"::\n\n((?: {4}.*(?:\n|$)|\n)+)", _fenced, words)
+
+
+def _fenced(match: re.Match[str]) -> str:
+    return f":\n\n```py\n{textwrap.dedent(match[1]).strip()}\n```\n\n"
 
 
 def decisions() -> str:
@@ -96,14 +101,17 @@ def decisions() -> str:
 
 def classes(*shown: type[Any], heading: str = "###") -> str:
     """Classes with their fields and properties in tables, and their methods."""
-    return "\n\n".join(
-        "\n\n".join(
-            part
-            for part in (f"{heading} `{owner.__name__}`", plain(owner.__doc__), values(owner), methods(owner))
-            if part
-        )
-        for owner in shown
-    )
+    parts = []
+    for owner in shown:
+        parts += [f"{heading} `{owner.__name__}`", plain(owner.__doc__)]
+        if owner in MADE_BY_USERS:
+            parts.append(f"```text\n{owner.__name__}{signature(owner.__init__)}\n```".replace(" -> None", ""))
+        parts += [values(owner), methods(owner)]
+    return "\n\n".join(part for part in parts if part)
+
+
+MADE_BY_USERS = (testing.ScriptedModel, testing.VirtualClock)
+"""Classes that are no attrs classes, and whose parameters are told."""
 
 
 def values(owner: type[Any]) -> str:
@@ -126,7 +134,7 @@ def methods(owner: type[Any]) -> str:
     found = [
         (isinstance(member, classmethod), name, getattr(member, "__func__", member))
         for name, member in public(owner)
-        if inspect.isfunction(member) or isinstance(member, classmethod)
+        if (inspect.isfunction(member) or isinstance(member, classmethod)) and member.__doc__
     ]
     return "\n".join(
         f"- `{owner.__name__ + '.' if makes else ''}{name}{signature(function)}`\n\n"
@@ -250,13 +258,22 @@ UNDOCUMENTED = {
 """What has no docstring that could be read."""
 
 
-def names() -> str:
-    """Every public name of the package."""
+def names(module: Any) -> str:
+    """Every public name of a module."""
     rows = []
-    for name in continuity_core.__all__:
-        text = UNDOCUMENTED.get(name) or first_paragraph(getattr(continuity_core, name).__doc__)
+    for name in module.__all__:
+        text = UNDOCUMENTED.get(name) or first_paragraph(getattr(module, name).__doc__)
         rows.append((f"`{name}`", plain(text)))
     return table(("name", ""), rows)
+
+
+def functions(*shown: Callable[..., Any]) -> str:
+    """Functions with their parameters and their whole docstrings."""
+    return "\n\n".join(
+        f"## `{function.__name__}`\n\n```text\n{function.__name__}{signature(function)}\n```\n\n"
+        f"{plain(function.__doc__)}"
+        for function in shown
+    )
 
 
 SHOWN_AT_BOUNDARIES = (
@@ -296,7 +313,20 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "core-options": lambda: options_of(continuity_core.Settings, Selection),
     "plugin-options": plugin_options,
     "commands": commands,
-    "names": names,
+    "names": lambda: names(continuity_core),
+    "testing-names": lambda: names(testing),
+    "error-names": lambda: names(errors),
+    "kit-functions": lambda: functions(testing.check_plugin, testing.play_async, testing.play),
+    "kit-classes": lambda: classes(
+        *(
+            testing.Played,
+            testing.PlayedRequest,
+            testing.Resumed,
+            testing.ScriptedModel,
+            testing.VirtualClock,
+        ),
+        heading="##",
+    ),
     "shown-at-boundaries": lambda: classes(*map(public_name, SHOWN_AT_BOUNDARIES)),
     "shown-in-projections": lambda: classes(*map(public_name, SHOWN_IN_PROJECTIONS)),
     "declared": lambda: classes(*map(public_name, DECLARED)),

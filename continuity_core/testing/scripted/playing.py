@@ -143,12 +143,14 @@ def play(
     backend: Literal["asyncio", "trio"] = "asyncio",
     **options: Any,
 ) -> Played:
-    """As :func:`play_async`, with the same options, from code without an event loop::
+    """As :func:`play_async`, with the same options, from code without an event loop.
 
-    played = play([{"text": "half", "cut": "rst"}, {"text": "done"}], plugins=[MyPlugin()])
-    assert played.outcome.text == "done"
-    assert played.waits == (5,)
-    assert [resumed.plugin for resumed in played.resumes] == ["stream-recovery"]
+    For example::
+
+        played = play([{"text": "half", "cut": "rst"}, {"text": "done"}], plugins=[MyPlugin])
+        assert played.outcome.text == "done"
+        assert played.waits == (5,)
+        assert [resumed.plugin for resumed in played.resumes] == ["stream-recovery"]
     """
     return anyio.run(partial(play_async, script, **options), backend=backend)
 
