@@ -29,10 +29,13 @@ from continuity_core import (
     Turn,
     hookimpl,
     hookspecs,
+    stop_strategy,
+    wait_strategy,
 )
 from continuity_core.cli.application import application
 from continuity_core.engine import chain
 from continuity_core.engine.state import Outcome
+from continuity_core.engine.strategy_forms import STOP, WAIT, Grammar
 from continuity_core.model.decisions import DECISIONS
 from continuity_core.testing import VirtualClock
 
@@ -148,6 +151,25 @@ def test_every_option_and_bundled_plugin_is_documented() -> None:
             assert f"| `{option}` |" in text
     for setting in ("mode", "max_resumes", "disable", "only", "load", "require"):
         assert f"| `{setting}` |" in core
+
+
+@pytest.mark.parametrize("grammar", [WAIT, STOP], ids=lambda grammar: grammar.noun)
+def test_every_strategy_is_told_where_waits_are_tuned(grammar: Grammar) -> None:
+    text = (DOCS / "howto" / "tune-waits.md").read_text(encoding="utf-8")
+    for name in grammar.names:
+        assert re.search(rf"`[^`]*\b{name}\b[^`]*`", text), name
+
+
+def test_the_strategies_on_the_page_can_be_read() -> None:
+    text = (DOCS / "howto" / "tune-waits.md").read_text(encoding="utf-8")
+    table = text[text.index("| in a file") : text.index("`stop` takes")]
+    written = re.findall(r"`([^`]+)`", table)
+    assert len(written) > 10
+    for strategy in written:
+        wait_strategy(strategy.strip('"'))
+    for strategy in ("never", "after_attempt(4)", "after_delay(10min)", "before_delay(10min)"):
+        assert f"`{strategy}`" in text
+        stop_strategy(strategy)
 
 
 def test_every_command_is_documented() -> None:
