@@ -9,7 +9,13 @@ from datetime import UTC, datetime, tzinfo
 from continuity_core.errors.deliberation import Deliberation, Verdict, shown
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.fields import Field, plain_name
-from continuity_core.errors.forms import bare_stop, field_complained_of, shows_usage
+from continuity_core.errors.forms import (
+    a_tool_speaks,
+    bare_stop,
+    field_complained_of,
+    may_be_a_stop,
+    shows_usage,
+)
 from continuity_core.errors.rules import ErrorRule, first_rule
 from continuity_core.errors.sentences import CombinationIndex
 from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
@@ -19,7 +25,6 @@ from continuity_core.errors.tables.combinations import (
     LAST_WORDS,
     NO_ROOM,
     PLAIN_WORDS,
-    TOOL_SPEAKS,
 )
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
@@ -92,7 +97,7 @@ class _Classifier(Deliberation):
                 f"{self.evidence.spelled(name)} is raised only where the caller stops.",
                 f"exception:{name}",
             )
-        bare = bare_stop(self.evidence.text)
+        bare = bare_stop(self.evidence.cores) if may_be_a_stop(self.evidence.text) else None
         if bare is not None:
             return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
         return self.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
@@ -115,7 +120,7 @@ class _Classifier(Deliberation):
             CauseKind.UNKNOWN,
             "a tool or the framework speaks, not the provider",
         )
-        if found is None and TOOL_SPEAKS.matches(self.evidence.lead):
+        if found is None and a_tool_speaks(self.evidence.text):
             why = "The text begins with what a tool failed with, not the provider."
             return Verdict(CauseKind.UNKNOWN, why, "words:a tool")
         return found
@@ -129,6 +134,8 @@ class _Classifier(Deliberation):
             if row is None:
                 refused = codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT
                 quoted = quoted or ((code, depth) if refused or code in codes.LIMIT else None)
+            elif row[0] is CauseKind.TRANSIENT and self.find("overflow") is not None:
+                continue
             elif quoted is None or quoted[1] <= depth or row[0] is not CauseKind.TRANSIENT:
                 return Verdict(
                     row[0],
@@ -317,6 +324,9 @@ class _Classifier(Deliberation):
         return any(codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT for code, _ in self.evidence.codes)
 
     def transport(self) -> Verdict | None:
+        if "terminated" in self.evidence.text and "terminated" in self.evidence.cores:
+            why = "The text is nothing but 'terminated' (Node)."
+            return Verdict(CauseKind.TRANSIENT, why, "transport:terminated")
         status = self.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
         if status in (401, 402) or (status == 403 and "temporar" not in self.evidence.text):
             return None
@@ -351,7 +361,9 @@ class _Classifier(Deliberation):
                 continue
             why = f"The text speaks of {row.name}."
             if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
-                return self.limit(f"words:{row.name}", f"it speaks of {row.name}", default=row.kind)
+                decides = row.kind is CauseKind.USAGE_LIMIT  # a bucket of a day may refill within seconds
+                reason = f"it speaks of {row.name}"
+                return self.limit(f"words:{row.name}", reason, default=row.kind, wait_decides=decides)
             if row.name == "money" and self.comes_back():
                 return self.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
             return Verdict(row.kind, why, f"words:{row.name}")

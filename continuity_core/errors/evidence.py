@@ -7,9 +7,18 @@ import re
 from collections.abc import Iterator
 
 from continuity_core.errors.fields import Field, harvest, plain_name
+from continuity_core.errors.forms import core_of, without_head
 from continuity_core.errors.lazily import lazy
-from continuity_core.errors.normalising import clean, flat, unescape, unwrapped, without_denials, without_urls
-from continuity_core.errors.sentences import sentences_of, stems_of
+from continuity_core.errors.normalising import (
+    clean,
+    flat,
+    unescape,
+    unwrapped,
+    without_advice,
+    without_denials,
+    without_urls,
+)
+from continuity_core.errors.sentences import sentences_of
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
 from continuity_core.errors.tables.statuses import REASON_PHRASES
 from continuity_core.errors.word_index import FoldedText
@@ -79,10 +88,13 @@ _LEADS = (
     "retries",
     "attempts",
     "last error",
+    "message",
+    "msg",
+    "detail",
+    "reason",
 )
 """What stands right before a number that is a status."""
 _CLOSED = ("): ", "]: ")
-"""A bracket that ends what a program says of its call (``(attempt 1/3): 400 …``)."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
     r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
@@ -92,8 +104,7 @@ _AMOUNT = re.compile(
     r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
 )
 _SENTENCES_LENGTH = 2048
-_LEAD_LENGTH = 48
-"""Characters of the beginning that tell who speaks."""
+_MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error", "errormessage", "reason"})
 _NAME = re.compile(r"[A-Za-z_][\w.]{2,100}")
 _EXCEPTION_ENDINGS = (
     "Error",
@@ -134,7 +145,7 @@ class Evidence:
     @lazy
     def folded(self) -> FoldedText:
         """The flattened text that phrases are looked for in."""
-        return FoldedText(without_denials(flat(without_urls(unescape(self.raw)))))
+        return FoldedText(_comparable(self.raw))
 
     @property
     def text(self) -> str:
@@ -144,7 +155,7 @@ class Evidence:
     def joined(self) -> FoldedText | None:
         """As ``folded``, with line breaks taken out, not turned into blanks; None where there are none."""
         joined = unwrapped(self.raw)
-        return None if joined is None else FoldedText(flat(without_urls(unescape(joined))))
+        return None if joined is None else FoldedText(_comparable(joined))
 
     @property
     def foldings(self) -> tuple[FoldedText, ...]:
@@ -154,7 +165,7 @@ class Evidence:
     @lazy
     def sentences(self) -> list[frozenset[str]]:
         """The stems of the words of each sentence, for the beginning of the text."""
-        return sentences_of(self.text[:_SENTENCES_LENGTH])
+        return sentences_of(without_head(self.text[:_SENTENCES_LENGTH]))
 
     @lazy
     def stems(self) -> frozenset[str]:
@@ -162,9 +173,16 @@ class Evidence:
         return frozenset().union(*self.sentences)
 
     @lazy
-    def lead(self) -> frozenset[str]:
-        """The stems of the words at the beginning of the text, which tell who speaks."""
-        return stems_of(self.text[:_LEAD_LENGTH])
+    def cores(self) -> frozenset[str]:
+        """Short messages that may be all that is told, without prefixes, brackets and a stack."""
+        told = [self.text]
+        if self.status is None:  # with one the server says that it was cancelled
+            told += [
+                flat(field.value)
+                for field in self.fields
+                if field.name in _MESSAGE_FIELDS and isinstance(field.value, str)
+            ]
+        return frozenset(map(core_of, told))
 
     @lazy
     def fields(self) -> list[Field]:
@@ -190,11 +208,15 @@ class Evidence:
             value = field.value
             if field.name in CODE_FIELDS and isinstance(value, str | int) and not isinstance(value, bool):
                 word = str(value)
-                if len(word) <= _CODE_LIMIT:
+                if len(word) <= _CODE_LIMIT and not (field.name == "error" and self._is_prose(word)):
                     plain = self._plain_code(word.rpartition("#")[2])
                     found[plain] = max(field.depth, found.get(plain, 0))
         found.pop("", None)
         return tuple(sorted(found.items(), key=lambda item: -item[1]))
+
+    def _is_prose(self, word: str) -> bool:
+        """Whether ``word`` is but what follows ``Error:`` in a sentence, as an exception's name does."""
+        return "_" not in word and f"rror: {word}" in self.raw
 
     def _plain_code(self, word: str) -> str:
         plain = plain_name(word)
@@ -231,11 +253,16 @@ class Evidence:
             status = int(match.group())
             if (
                 before.endswith(_LEADS)
-                or text[start - 3 : start] in _CLOSED
+                or self._behind_a_break(start)
                 or text.startswith(REASON_PHRASES.get(status, ()), end + _gap(text, end))
             ):
                 return status
         return None
+
+    def _behind_a_break(self, start: int) -> bool:
+        """Whether what a program says of its call ends right before ``start``: ``(attempt 1/3): 400 …``."""
+        before = self.text[max(0, start - 4) : start]
+        return before.endswith(_CLOSED) or (before.endswith(" - ") and before[0].isalpha())
 
     @lazy
     def exception_names(self) -> tuple[str, ...]:
@@ -264,6 +291,10 @@ class Evidence:
         for header, text in self.failure.headers.items():
             yield Field(plain_name(header), text, 0, header)
         yield from self.fields
+
+
+def _comparable(raw: str) -> str:
+    return without_denials(without_advice(flat(without_urls(unescape(raw)))))
 
 
 def _gap(text: str, position: int) -> int:

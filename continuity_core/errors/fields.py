@@ -141,7 +141,7 @@ def _value_at(text: str, position: int) -> Value | _Structure:
     scalar = _SCALAR.match(text, position)
     if scalar is None:
         return _STRUCTURE
-    word = scalar.group()
+    word = scalar.group().rstrip(".:-")
     if scalar.end() == len(text) and text.count("{") > text.count("}"):
         return None  # cut off: more digits may have followed
     if word.lower() in _CONSTANTS:

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from continuity_core.errors.tables.elsewhere import BARE_STOPS
 
-_PREFIXES = re.compile(
-    r"(?:(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed): ?"
-    r"(?:\[[\w-]{1,20}\] ?)?){1,3}"
+_LOG_LINE = r"[^\w(]{0,4}\d{4}-\d\d-\d\d[t ][\d:.,z]{5,16} {1,2}(?:[a-z]{4,8} )?[\w.]{0,40} ?- "
+_PREFIX = re.compile(
+    rf"(?:{_LOG_LINE})?(?:[^\w(]{{0,4}}(?:ran into this error: ?"
+    r"|(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed)(?:: ?| - )"
+    r"(?:\[[\w-]{1,20}\] ?)?)){0,3}[^\w(\[^]{0,4}"
 )
 """What programs print before a message."""
-_BARE_LENGTH = 160
-"""Characters of the longest text that can be a prefix and a bare stop."""
-_LAST_WORDS_OF_STOPS = tuple({stop.rpartition(" ")[2] for stop in BARE_STOPS})
+_HEAD = re.compile(
+    rf"(?:{_LOG_LINE})?(?:[^\w(]{{0,4}}(?:ran into this error|(?:(?:api|llm|agent|chat|model|request|call"
+    r"|execution|unexpected|fatal) ){0,2}(?:error|exception|failed)): ?){0,3}"
+)
+"""What programs print before any error, without a word that tells of it."""
+_BRACKETED = re.compile(
+    r"(?:b['\"]|\[?(?:api |llm )?error[: ]{0,2}[\[(]?|\[|\()([^\[\]()]{1,80})[\])'\"]"
+    r"\W{0,4}(?:retrying.{0,60})?"
+)
+_TAIL = re.compile(r"[ .]{0,3}(?:\(?request id:? ?[\w-]{4,64}\)?|(?:learn|read) more:?) ?$")
+_CORE_LENGTH = 160
+"""Characters of the longest text that can be a prefix and a bare message."""
+_STOP_WORDS = ("abort", "cancel", "interrupt", "stopped", "sigint", "^c", "terminated")
+
+_TOOL_SPEAKS = re.compile(
+    r"(?:[^\w]{0,4}\w{1,24}){0,3}?[^\w]{0,4}\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git"
+    r"|pytest|sandbox|subagent|webfetch|browser)\b(?!_)[^.;!?]{0,40}?\b(?:error|failed|failure|timed|timeout|returned"
+    r"|threw|exited|errored|result|err|fatal|rejected)\b"
+)
+_MODEL_SPEAKS = re.compile(
+    r"\b(?:model|tool_use|tool_choice|messages?|parameter|parse|schema|supported|validation|provider|litellm|llm|stream"
+    r"|tokens|choice|arguments|generation|unknown|anthropic|openai|concurrency)\b"
+)
+_LEAD_LENGTH = 48
+"""Characters of the beginning that tell who speaks."""
 
 _FIELD_PATH = re.compile(
-    r"(?:^(?:\d{3} )?|message\W{1,6})"
+    r"(?:^|message\W{1,6}|[^\w ] )(?:\d{3} )?"
     r"((?:messages|tools|contents|input)[.\[][\w.\[\]]{1,80}"
     r"|(?:response_format|tool_choice|max_tokens|temperature|top_p|top_k|logprobs|metadata|thinking|stop|system|seed)"
     r"(?:[.\[][\w.\[\]]{1,80})?): "
@@ -36,13 +61,37 @@ _LIMIT_HIT = (
 )
 
 
-def bare_stop(text: str) -> str | None:
-    """The stop of a text that says nothing else (``Error: Request was aborted.``)."""
-    if len(text) > _BARE_LENGTH or not text.rstrip(" .!").endswith(_LAST_WORDS_OF_STOPS):
-        return None
-    prefix = _PREFIXES.match(text)
-    bare = text[prefix.end() if prefix is not None else 0 :].rstrip(" .!")
-    return bare if bare in BARE_STOPS else None
+def without_head(text: str) -> str:
+    """``text`` without what programs print before any error (``API Error: ``, a log's time and level)."""
+    head = _HEAD.match(text)
+    return text if head is None else text[head.end() :]
+
+
+def core_of(text: str) -> str:
+    """What a short flattened ``text`` says without prefixes, brackets and a full stop, or nothing."""
+    if len(text) > _CORE_LENGTH:
+        return ""
+    bracketed = _BRACKETED.fullmatch(text)
+    core = text if bracketed is None else bracketed.group(1)
+    prefix = _PREFIX.match(core)
+    return _TAIL.sub("", core[prefix.end() if prefix is not None else 0 :]).strip(" .!\"'")
+
+
+def may_be_a_stop(text: str) -> bool:
+    """Whether the text has a word that every bare stop has one of."""
+    return any(word in text for word in _STOP_WORDS)
+
+
+def bare_stop(cores: Iterable[str]) -> str | None:
+    """Of the messages that may be all that is told the one that is a bare stop (``request was aborted``)."""
+    return next((core for core in cores if core in BARE_STOPS), None)
+
+
+def a_tool_speaks(text: str) -> bool:
+    """Whether the text begins with what a tool failed with; the rest quotes whatever the tool met."""
+    if _TOOL_SPEAKS.match(text) is None:
+        return False
+    return _MODEL_SPEAKS.search(text[:_LEAD_LENGTH]) is None
 
 
 def field_complained_of(text: str) -> str | None:

@@ -9,8 +9,7 @@ from continuity_core.errors.tables.other_languages import CONCEPTS, STATEMENTS, 
 from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 
 _ENGLISH = frozenset(
-    {"the", "your", "been", "please", "you", "this", "was", "with", "not", "and", "that", "have", "from"}
-    | {"limit", "request", "error"}
+    {"the", "your", "been", "please", "you", "was", "with", "not", "and", "that", "have", "from"}
 )
 """Words of English alone: a text in ASCII with two of them is English."""
 _LETTER = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u2e80-\uffef]")

@@ -19,6 +19,17 @@ _DENIAL = re.compile(
     r"\bnot (?:(?:your|a|an|the|due to|because of|caused by|related to) ){0,2}"
     r"(?:usage|rate|quota|account|billing|plan|credit|context)[- ](?:limits?|quota|issue|problem|error)\b"
 )
+_ADVICE = re.compile(
+    r"[ .]{0,3}please (?:retry if you think this is a transient or recoverable error"
+    r"|resend your message to try again)\.?"
+)
+_FRAME = re.compile(r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?(?=\r?\n|$)")
+_PYTHON_FRAME = re.compile(
+    r"Traceback \(most recent call last\):"
+    r"|\n {1,4}File \"[^\"\n]{1,300}\", line \d{1,7}, in [^\n]{1,100}(?:\n {3,8}[^\n]{0,300}){0,2}"
+)
+_ENTITIES = ("&quot;", "&#39;", "&#x27;", "&#34;", "&amp;", "&lt;", "&gt;", "&nbsp;")
+_ESCAPED_ESCAPE = re.compile(r"\\{1,8}(?:x1b|u001b|033|e)(?=\[)", re.IGNORECASE)
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
 _WRAPPED_WORD = re.compile(r"[^\s\"'(),;<>\[\]{}](?:[ \t]*+\r?\n|[ \t]{3})\s*+[^\s\"'(),;<>\[\]{}]")
 
@@ -29,8 +40,16 @@ _PLAIN = str.maketrans(
 
 def clean(text: str) -> str:
     """``text`` without escape sequences, control characters and markup; line breaks and case are kept."""
+    if "&" in text and any(entity in text for entity in _ENTITIES):
+        from html import unescape as without_entities  # brings a table of two thousand; few texts have any
+
+        text = without_entities(text)
+    if "\\" in text:
+        text = _ESCAPED_ESCAPE.sub("\x1b", text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    if "\n" in text:
+        text = _without_frames(text)
     if not text.isprintable():
         text = _CONTROL.sub("", text)
     if not text.isascii():
@@ -38,6 +57,13 @@ def clean(text: str) -> str:
     if "<" in text and ">" in text and _is_markup(text):
         text = _without_markup(text)
     return text
+
+
+def _without_frames(text: str) -> str:
+    """``text`` without the lines of a stack, whose names say nothing of the error."""
+    if " at " in text or "\tat " in text:
+        text = _FRAME.sub("", text)
+    return _PYTHON_FRAME.sub("", text) if "Traceback (most" in text else text
 
 
 def unescape(text: str) -> str:
@@ -57,6 +83,11 @@ def without_urls(text: str) -> str:
 def without_denials(text: str) -> str:
     """Flattened ``text`` without what it says not to be the reason (``not your usage limit``)."""
     return _DENIAL.sub(" ", text) if "not " in text else text
+
+
+def without_advice(text: str) -> str:
+    """Flattened ``text`` without what a program prints behind every error, whatever it is."""
+    return _ADVICE.sub(" ", text).strip() if "please re" in text else text
 
 
 def flat(text: str) -> str:

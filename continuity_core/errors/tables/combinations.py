@@ -49,22 +49,6 @@ _WRONG = _words(
     "disabled suspended blocked rejected incorrect bad lacks"
 )
 
-TOOL_SPEAKS = Combination(
-    "a tool",
-    CauseKind.UNKNOWN,
-    (
-        _words(
-            "tool mcp hook command bash shell terminal subprocess npm pip git pytest sandbox subagent webfetch browser"
-        ),
-        _words("error failed failure timed timeout returned threw exited errored result err fatal rejected"),
-    ),
-    _words(
-        "model tool_use tool_choice messages parameter parse schema supported validation provider litellm llm stream "
-        "tokens choice arguments generation unknown anthropic openai concurrency"
-    ),
-)
-"""What the beginning of a text says that a tool failed with; the rest quotes whatever the tool met."""
-
 PLAIN_WORDS: tuple[Combination, ...] = (
     Combination(
         "a key that does not open",
