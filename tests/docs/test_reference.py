@@ -48,7 +48,9 @@ def load(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(path.parent))  # As where it is run as a program.
+        spec.loader.exec_module(module)
     return module
 
 
