@@ -101,7 +101,7 @@ def values(owner: type[Any]) -> str:
 
 def methods(owner: type[Any]) -> str:
     """The methods of a class, those that make one of it first."""
-    found = [
+    found: list[tuple[bool, str, Any]] = [
         (isinstance(member, classmethod), name, getattr(member, "__func__", member))
         for name, member in public(owner)
         if (inspect.isfunction(member) or isinstance(member, classmethod)) and member.__doc__
