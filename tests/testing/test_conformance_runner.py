@@ -481,7 +481,13 @@ async def test_every_feature_is_asked_for_by_some_scenario() -> None:
     ]
     scenarios = [
         {"name": "prompts", "prompts": ["a", "b"], "responses": []},
-        {"name": "inputs", **keys, "responses": [], "actions": inputs},
+        {
+            "name": "inputs",
+            **keys,
+            "responses": [],
+            "actions": inputs,
+            "expect": {"request": {"1": {"lacks": ["More"]}}},
+        },
         {
             "name": "rest",
             **keys,
@@ -490,7 +496,7 @@ async def test_every_feature_is_asked_for_by_some_scenario() -> None:
             "responses": [
                 {"text": "", "reasoning": "r"},
                 {"text": "x", "stop": "length", "usage": {"output": 5}},
-                {"tool_calls": [{"name": "a"}], "stop": "length"},
+                {"text": "x", "tool_calls": [{"name": "a"}], "stop": "length"},
                 {"text": "x", "stop": "content_filter"},
                 {"text": "x", "sse_error": {}},
                 {"text": "x", "cut": "rst"},
@@ -699,3 +705,31 @@ def test_a_half_that_is_expected_again_must_have_been_returned(
     responses = [{"text": "half of it", "stop": "length"}, {"stop": "length"}, {"http": 500}]
     [parsed] = scenarios_of([{"name": "a", "prompts": ["Go"], "responses": responses, **scenario}])
     assert (Feature.LENGTH_AS_RESULT in features_of(parsed, stream=True)) is is_needed
+
+
+STEP = {"name": "step", "arguments": '{"path": "x"}'}
+
+
+@pytest.mark.parametrize(
+    ("calls", "text", "is_needed"),
+    [([STEP], "half of it", True), ([STEP], "done", False), ([], "half of it", False)],
+)
+def test_a_half_beside_a_cut_call_is_returned_by_a_host_that_ends_there_only(
+    calls: list[Any], text: str, is_needed: bool
+) -> None:
+    responses = [{"text": "half of it", "tool_calls": calls, "stop": "length"}, {"text": "done"}]
+    scenario = {"expect": {"request": {"2": {"has": [text]}}}, "tools": [{"name": "step"}]}
+    [parsed] = scenarios_of([{"name": "a", "prompts": ["Go"], "responses": responses, **scenario}])
+    assert (Feature.CUT_CALL_AS_RESULT in features_of(parsed, stream=True)) is is_needed
+
+
+@pytest.mark.parametrize(("lacks", "is_needed"), [(["Turn left"], True), (["half"], False)])
+def test_input_that_is_never_to_be_sent_must_be_taken_back(lacks: list[str], is_needed: bool) -> None:
+    actions = [
+        {"at": "response:1", "do": "input", "as": "steer", "text": "Turn left"},
+        {"at": "response:1", "do": "abort"},
+    ]
+    scenario = {"actions": actions, "expect": {"request": {"2": {"lacks": lacks}}}}
+    responses = [{"text": "half of it"}, {"text": "done"}]
+    [parsed] = scenarios_of([{"name": "a", "prompts": ["Go", "Again"], "responses": responses, **scenario}])
+    assert (Feature.DROPPED_INPUT in features_of(parsed, stream=True)) is is_needed

@@ -21,6 +21,7 @@ class Feature(StrEnum):
     STEER_DURING_WAIT = "steering input while continuity waits"
     FOLLOW_UP = "a follow-up while it runs"
     FOLLOW_UP_DURING_WAIT = "a follow-up while continuity waits"
+    DROPPED_INPUT = "input that an abort takes back"
     ABORT = "an abort while a response is produced"
     ABORT_DURING_WAIT = "an abort while continuity waits"
     SWITCH = "recovery switched on or off while it runs"
@@ -30,6 +31,7 @@ class Feature(StrEnum):
     LENGTH = "the stop reason length"
     LENGTH_IN_CALL = "a tool call that was cut at the cap"
     LENGTH_AS_RESULT = "an answer cut at the cap that is returned as it is"
+    CUT_CALL_AS_RESULT = "an answer with a cut call that is returned as it is"
     NO_FINISH = "a stream without a finish reason"
     REASONING = "reasoning beside the answer"
     EMPTY = "an empty answer"
@@ -118,14 +120,19 @@ def _of_responses(scenario: Scenario, stream: bool) -> set[Feature]:
 
 def _of_expectation(scenario: Scenario) -> set[Feature]:
     """A half that is expected as the result, or in a later request, must have been returned before."""
-    cut = [response for response in scenario.model_responses.values() if response.stop is Stop.LENGTH]
-    halves = [response.text or "" for response in cut]
     wanted = {scenario.expect.final.text}
     if not scenario.settings.get("allow_injection"):
         wanted |= {text for request in scenario.expect.request.values() for text in request.has}
-    if any(text and text.strip() and text in half for half in halves for text in wanted):
-        return {Feature.LENGTH_AS_RESULT}
-    return set()
+    needed: set[Feature] = set()
+    for response in scenario.model_responses.values():
+        half = response.text or ""
+        if response.stop is Stop.LENGTH and any(text and text.strip() and text in half for text in wanted):
+            needed |= {Feature.LENGTH_AS_RESULT}
+            needed |= {Feature.CUT_CALL_AS_RESULT} if response.tool_calls else set()
+    inputs = {action.text for action in scenario.actions if action.do is ActionKind.INPUT}
+    if inputs & {text for request in scenario.expect.request.values() for text in request.lacks}:
+        needed.add(Feature.DROPPED_INPUT)
+    return needed
 
 
 def _of_ending(stop: Stop, *, has_calls: bool) -> set[Feature]:

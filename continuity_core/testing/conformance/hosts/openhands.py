@@ -41,6 +41,7 @@ _ONE_INPUT = (
     "a message that is sent while the conversation runs is part of the next request: "
     "there is no queue for after the run"
 )
+_IN_THE_LOG = "a message is in the log, and with that in the conversation, from the moment it is sent"
 _NUDGES = (
     "the agent answers an empty answer by a nudge of its own in the user's role and asks again at once: "
     "its own recovery, which cannot be switched off"
@@ -48,16 +49,10 @@ _NUDGES = (
 CANNOT: Mapping[Feature, str] = {
     Feature.FOLLOW_UP: _ONE_INPUT,
     Feature.FOLLOW_UP_DURING_WAIT: _ONE_INPUT,
+    Feature.DROPPED_INPUT: _IN_THE_LOG,
     Feature.EMPTY: _NUDGES,
 }
 """The capability table: what the host has not, and why."""
-CANNOT_IN: Mapping[str, Mapping[Feature, str]] = {
-    "responses": {
-        Feature.IDLE_TIMEOUT: "the client waits for events of this API without its idle timeout; "
-        "only its timeout for the whole call ends a silent stream",
-    }
-}
-"""What it has not in one dialect."""
 
 
 class OpenHandsHost:
@@ -73,8 +68,8 @@ class OpenHandsHost:
         warnings.filterwarnings("ignore", "Cost calculation failed", UserWarning)
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
-        """See ``CANNOT`` and ``CANNOT_IN``."""
-        return CANNOT.get(feature) or CANNOT_IN.get(mode.dialect, {}).get(feature)
+        """See ``CANNOT``."""
+        return CANNOT.get(feature)
 
     def adds_text(self, text: str) -> bool:
         """Its nudge after an answer without text and calls."""
@@ -175,6 +170,8 @@ def _llm(play: Play) -> _WatchedLLM:
         api_mode="responses" if play.mode.dialect == "responses" else "chat",
         stream=play.mode.stream,
         stream_idle_timeout=idle,
+        # In this API a stream that says nothing is ended by the timeout of the whole call alone.
+        timeout=max(1, round(idle)) if play.mode.dialect == "responses" else 300,
         max_output_tokens=play.output_limit,
         num_retries=play.native_retries + 1,  # What it calls retries are tries.
         retry_min_wait=0,

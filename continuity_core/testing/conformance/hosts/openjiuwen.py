@@ -45,6 +45,9 @@ _ONE_INPUT = (
 CANNOT: Mapping[Feature, str] = {
     Feature.FOLLOW_UP: _ONE_INPUT,
     Feature.FOLLOW_UP_DURING_WAIT: _ONE_INPUT,
+    Feature.CUT_CALL_AS_RESULT: (
+        "the agent asks the model again by itself after every call, also after one that was not executed"
+    ),
 }
 """The capability table: what the host has not, and why."""
 CANNOT_STREAMED_ANTHROPIC: Mapping[Feature, str] = {

@@ -26,6 +26,7 @@ from continuity_core.testing.conformance.registry import HostError
 
 CANNOT = {
     Feature.WHOLE_RESPONSES: "Pi asks for every response as a stream: its adapters send stream: true",
+    Feature.CUT_CALL_AS_RESULT: "Pi answers a cut call with an error and asks the model again by itself",
 }
 """What Pi cannot do, and the evidence."""
 
