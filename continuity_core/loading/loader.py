@@ -11,6 +11,7 @@ from continuity_core.loading.compatibility import deprecation_warning, deprecati
 from continuity_core.loading.configuration import Configuration
 from continuity_core.loading.discovery import Candidate, name_conflicts, why_off
 from continuity_core.loading.errors import ConfigurationError, OrderError, PluginError, Problem
+from continuity_core.loading.local import LocalFileError
 from continuity_core.loading.options import OptionsClassError
 from continuity_core.loading.ordering import in_chain_order
 from continuity_core.loading.plugin_set import PluginRow, PluginSet, rows
@@ -133,6 +134,8 @@ class Loader:
         """An instance of the candidate; ``None`` if its options have problems, which are kept."""
         try:
             named = candidate.obtain()
+        except LocalFileError as error:
+            raise BrokenPluginError(str(error)) from error
         except (Exception, SystemExit) as error:
             raise BrokenPluginError(f"importing it raises {describe_with_place(error)}") from error
         if candidate.given == "code" and not isinstance(named, type):
