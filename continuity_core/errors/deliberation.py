@@ -11,7 +11,6 @@ from continuity_core.errors.guidance import guidance_of
 from continuity_core.errors.languages import statement_in
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
-from continuity_core.errors.rules import ErrorRule
 from continuity_core.errors.sentences import CombinationIndex
 from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
 from continuity_core.errors.tables.other_languages import Statement
@@ -37,12 +36,9 @@ class Verdict(NamedTuple):
 class Deliberation:
     """One failure with its evidence, its guidance and the wordings that stand in it."""
 
-    def __init__(
-        self, evidence: Evidence, now: datetime, rules: tuple[ErrorRule, ...], timezone: tzinfo
-    ) -> None:
+    def __init__(self, evidence: Evidence, now: datetime, timezone: tzinfo) -> None:
         self.evidence = evidence
         self.now = now
-        self.rules = rules
         self.timezone = timezone
 
     @lazy
@@ -55,7 +51,7 @@ class Deliberation:
         return bool(self.guidance) and any(word in self.evidence.text for word in _RETURNS)
 
     @lazy
-    def _matches(self) -> dict[str, Wording]:
+    def matches(self) -> dict[str, Wording]:
         """By table the first row that the text has; a text with broken lines is looked at unbroken, too."""
         found = WORDINGS.matches(self.evidence.folded)
         if self.evidence.joined is not None:
@@ -64,7 +60,7 @@ class Deliberation:
 
     def find(self, table: str) -> Wording | None:
         """The first row of a table of wordings that the text has."""
-        return self._matches.get(table)
+        return self.matches.get(table)
 
     @lazy
     def in_another_language(self) -> Statement | None:
