@@ -40,7 +40,7 @@ def test_a_recovered_run_is_told_from_the_failure_to_the_end(
     story = [line for line in explained(capsys, journal) if " ms in " not in line]
     assert story[1:3] == [
         "2026-03-01 12:00:00 started in mode on",
-        "12:00:00 a wait of 5 s begins: the provider or the connection failed",
+        "12:00:00 a wait of 5 s begins after turn 1: the provider or the connection failed",
     ]
     text = "\n".join(story)
     assert "12:00:05 turn 1 ended: transient, says provider-errors" in text

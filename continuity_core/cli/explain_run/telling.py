@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeAlias
 
 from continuity_core.cli.explain_run.becoming import became
@@ -26,9 +27,9 @@ _OUTCOMES = {
 def told(run: RecordedRun) -> Iterator[str]:
     """The lines of a run. An event that does not have what is expected is named, and the others are told."""
     yield f"run {run.id} of session {run.session}"
-    for event in run.events:
+    for place, event in enumerate(run.events):
         try:
-            yield from _event(event)
+            yield from _event(event, islice(run.events, place + 1, None))
         except (AttributeError, KeyError, TypeError, ValueError):
             yield f"{clock_time(event.get('at'))}  {event['kind']}: not recorded in full"
 
@@ -42,7 +43,7 @@ def clock_time(at: object, *, with_date: bool = False) -> str:
     return instant.strftime("%Y-%m-%d %H:%M:%S" if with_date else "%H:%M:%S")
 
 
-def _event(data: Data) -> Iterator[str]:
+def _event(data: Data, later: Iterable[Data]) -> Iterator[str]:
     at = clock_time(data.get("at"))
     match data["kind"]:
         case "run_started":
@@ -52,7 +53,7 @@ def _event(data: Data) -> Iterator[str]:
         case "boundary":
             yield from _boundary(data, at)
         case "wait_started":
-            yield f"{at}  a wait of {spoken_duration(data['seconds'])} begins: {data['why']}"
+            yield f"{at}  a wait of {spoken_duration(data['seconds'])} begins{_after(later)}: {data['why']}"
         case "wait_ended":
             how = "in full" if data["ended_by"] is None else f"ended early by {data['ended_by']}"
             yield f"{at}  the wait is over: {spoken_duration(data['held_seconds'])} held, {how}"
@@ -72,6 +73,14 @@ def _event(data: Data) -> Iterator[str]:
             yield from _settled(data, at)
         case kind:
             yield f"{at}  {kind}"
+
+
+def _after(later: Iterable[Data]) -> str:
+    """Which turn ended before a wait: a boundary is recorded when its wait is over."""
+    for event in later:
+        if event["kind"] == "boundary":
+            return f" after turn {event['turn']['number']}"
+    return ""
 
 
 def _boundary(data: Data, at: str) -> Iterator[str]:
