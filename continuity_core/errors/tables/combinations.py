@@ -513,7 +513,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         (
             _words("no not never without none empty incomplete partial didn"),
             _words(
-                "response responses reply chunk chunks bytes answer event events completion respond received"
+                "response responses reply chunk chunks bytes answer event events completion respond received returned"
             ),
         ),
         _TOOLS | _words("usage"),
@@ -524,7 +524,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         (
             _words("not isn aren cannot doesn don never"),
             _words(
-                "found supported allowed provided enabled valid accepted configured exist exists permitted "
+                "found find locate supported allowed provided enabled valid accepted configured exist exists permitted "
                 "recognized recognised installed eligible authorized authorised specified implemented"
             ),
         ),

@@ -116,6 +116,7 @@ USAGE = (
         "subscription limit",
         "subscription rate limit",
         "exceeded your subscription",
+        "quota exceeded*upgrade your plan",
         "plan's limit",
         "plan quota",
         "plan usage",

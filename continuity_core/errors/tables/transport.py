@@ -406,6 +406,7 @@ TRANSPORT = (
         "is not valid json",
         "malformed_function_call",
         "unexpected_tool_call",
+        "unexpected tool call",
         "malformed function call",
         "websocket closed",
         "websocket connection",
