@@ -1,0 +1,295 @@
+"""What the words of a text say, where they alone do not settle it."""
+
+from __future__ import annotations
+
+import re
+
+from continuity_core.errors.deliberation import Deliberation, Verdict, shown
+from continuity_core.errors.fields import plain_name
+from continuity_core.errors.forms import (
+    a_tool_speaks,
+    bare_stop,
+    field_complained_of,
+    may_be_a_stop,
+    shows_usage,
+)
+from continuity_core.errors.sentences import CombinationIndex
+from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
+from continuity_core.errors.tables import codes
+from continuity_core.errors.tables.combinations import (
+    COMBINATIONS,
+    LAST_WORDS,
+    NO_ROOM,
+    PLAIN_WORDS,
+)
+from continuity_core.errors.tables.exception_names import (
+    CANCELLATIONS,
+    NEVER_A_PROVIDER,
+    PROGRAM_FAULTS,
+)
+from continuity_core.model.cause import CauseKind
+
+_GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
+_CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
+"""A code as it stands in prose: neither quoted nor a part of a longer name."""
+_BARE_REFUSALS = frozenset(
+    {"auth:access denied", "auth:accessdenied", "auth:access blocked", "auth:permission denied"}
+    | {"auth:<forbidden>", "auth:not allowed to"}
+)
+"""A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
+_PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(CombinationIndex, (PLAIN_WORDS, COMBINATIONS, LAST_WORDS))
+_STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
+_KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
+"""What the words of an error with a telling status may still make of it."""
+
+
+def cancellation(case: Deliberation) -> Verdict | None:
+    """A stop by the user or the caller: by the type of the exception, or a text that is nothing else."""
+    # Only the outermost type counts: on asyncio every timeout is caused by a CancelledError.
+    name = next((name for name in case.evidence.exception_names if name not in _GROUPS), "")
+    if name in CANCELLATIONS:
+        return Verdict(
+            CauseKind.CANCELLED,
+            f"{case.evidence.spelled(name)} is raised only where the caller stops.",
+            f"exception:{name}",
+        )
+    bare = bare_stop(case.evidence.cores) if may_be_a_stop(case.evidence.text) else None
+    if bare is not None:
+        return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
+    return case.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
+
+
+def not_the_provider(case: Deliberation) -> Verdict | None:
+    """A program, a tool or a display of usage that speaks in place of a provider."""
+    if case.evidence.failure.status is not None:
+        return None
+    names = case.evidence.exception_names
+    if names and NEVER_A_PROVIDER.issuperset(names):
+        why = f"A {case.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
+        return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
+    if shows_usage(case.evidence.text):
+        return Verdict(
+            CauseKind.UNKNOWN,
+            "The text shows how much of a limit is used, it tells of no failure.",
+            "usage-display",
+        )
+    found = case.worded(
+        "elsewhere",
+        CauseKind.UNKNOWN,
+        "a tool or the framework speaks, not the provider",
+    )
+    if found is None and a_tool_speaks(case.evidence.text):
+        why = "The text begins with what a tool failed with, not the provider."
+        return Verdict(CauseKind.UNKNOWN, why, "words:a tool")
+    return found
+
+
+def parameter(case: Deliberation) -> Verdict | None:
+    """A parameter or a named field of the request that is wrong."""
+    field = field_complained_of(case.evidence.text) if case.evidence.status in (400, 422) else None
+    if field is not None and case.find("overflow") is None and case.find("too-large") is None:
+        why = f"The text complains of the request's field {field!r}."
+        return Verdict(CauseKind.PERMANENT, why, "parameter:field")
+    return case.worded("parameter", CauseKind.PERMANENT, "a parameter of the request is wrong")
+
+
+def code_in_prose(case: Deliberation) -> Verdict | None:
+    """A decisive code that stands in the text as a word of its own (``… (INSUFFICIENT_BALANCE)``)."""
+    for word in _CODE_WORD.findall(case.evidence.text) if "_" in case.evidence.text else ():
+        row = codes.DECISIVE.get(plain_name(word))
+        if row is not None:
+            return Verdict(row[0], f"The text names the code {word!r}: {row[0]}.", f"code:{plain_name(word)}")
+    return None
+
+
+def too_large(case: Deliberation) -> Verdict | None:
+    """One request that is larger than its limit: no wait makes it fit."""
+    found = case.worded(
+        "too-large",
+        CauseKind.CONTEXT_OVERFLOW,
+        "this one request is larger than the limit ever allows",
+    )
+    if found is not None:
+        return found
+    sizes = larger_than_its_limit(case.evidence.text)
+    if sizes is None:
+        return None
+    asked, allowed = sizes
+    why = f"This one request needs {asked} and the limit is {allowed}: waiting cannot help."
+    return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "too-large:requested-over-limit")
+
+
+def overflow(case: Deliberation) -> Verdict | None:
+    """A request that does not fit the context of the model."""
+    found = case.worded(
+        "overflow",
+        CauseKind.CONTEXT_OVERFLOW,
+        "the request does not fit the model's context",
+    )
+    if found is not None or case.find("throttle") is not None:
+        return found
+    sizes = more_tokens_than_fit(case.evidence.text)
+    if sizes is None:
+        return None
+    asked, allowed = sizes
+    why = f"The text compares {asked} tokens with a limit of {allowed}."
+    return Verdict(CauseKind.CONTEXT_OVERFLOW, why, "overflow:more-than")
+
+
+def refused(case: Deliberation) -> Verdict | None:
+    """Safety, sign-in and money, unless a limit with a stated wait stands beside."""
+    found = case.worded("safety", CauseKind.PERMANENT, "a safety filter refused it")
+    if found is not None:
+        return found
+    usage = case.find("usage") if case.evidence.status in (403, 429, None) else None
+    limited = case.find("throttle") is not None
+    throttled = limited and bool(case.guidance)
+    signed_out = case.evidence.status == 401
+    if signed_out or not (usage or throttled):
+        found = case.worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
+        if found is not None and (signed_out or not limited or found.rule not in _BARE_REFUSALS):
+            return found
+    found = case.worded(
+        "billing",
+        CauseKind.PERMANENT,
+        "the account has no money or reached a spending cap",
+    )
+    if found is not None:
+        return case.limit("billing:comes-back", "the balance comes back") if case.comes_back() else found
+    return None if usage or throttled else plain_words(case)
+
+
+def plain_words(case: Deliberation) -> Verdict | None:
+    """Words that stand together and end a run whatever broke besides."""
+    if not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
+        return None
+    row = next(case.spoken_of(_PLAIN_WORDS), None)
+    if row is None:
+        return None
+    if case.comes_back():
+        return case.limit(f"words:{row.name}", "it comes back")
+    return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
+
+
+def openai_quota(case: Deliberation) -> Verdict | None:
+    """The words with which OpenAI says that the money is gone, and others that a quota is."""
+    if case.find("openai-quota") is None or case.evidence.from_google or case.evidence.from_alibaba:
+        return None
+    return case.worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
+
+
+def vague_window(case: Deliberation) -> Verdict | None:
+    """Words of a window that a short stated wait makes a throttle."""
+    found = case.find("vague-window")
+    if found is None:
+        return None
+    reason = f"the text says {shown(found)!r} ({found.source})"
+    return case.limit(f"usage:{found.name}", reason, default=CauseKind.USAGE_LIMIT, wait_decides=True)
+
+
+def throttle(case: Deliberation) -> Verdict | None:
+    """A throttle, or a bucket of a day."""
+    return case.worded_limit(case.find("throttle") or case.find("daily"))
+
+
+def vague_limit(case: Deliberation) -> Verdict | None:
+    """A limit of which the words say no more."""
+    return case.worded_limit(case.find("vague-limit"))
+
+
+def other_language(case: Deliberation) -> Verdict | None:
+    """What the text says in another language than English."""
+    told = case.in_another_language
+    if told is None or (told.kind is CauseKind.TRANSIENT and case.evidence.status in (401, 402, 403)):
+        return None
+    rule = f"language:{told.name}"
+    if told.kind is CauseKind.USAGE_LIMIT and told.name != "a window":
+        return case.limit(rule, f"the text speaks of {told.name}", default=told.kind, wait_decides=True)
+    if told.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+        return case.limit(rule, f"the text speaks of {told.name}", default=told.kind)
+    if told.kind is CauseKind.PERMANENT and case.comes_back():
+        return case.limit(rule, "it comes back")
+    return Verdict(told.kind, f"The text speaks of {told.name}.", rule)
+
+
+def overload(case: Deliberation) -> Verdict | None:
+    """No room at the provider."""
+    found = case.worded("overload", CauseKind.TRANSIENT, "the provider has no room at the moment")
+    if found is None and case.evidence.status == 429 and case.spoken(NO_ROOM):
+        return Verdict(NO_ROOM.kind, f"The text speaks of {NO_ROOM.name}.", f"words:{NO_ROOM.name}")
+    return found
+
+
+def request_refused(case: Deliberation) -> bool:
+    """Whether status 400 and a code of a wrong request agree: words of trouble are then but mentioned."""
+    if case.evidence.status != 400:
+        return False
+    return any(codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT for code, _ in case.evidence.codes)
+
+
+def transport(case: Deliberation) -> Verdict | None:
+    """A connection, a stream or a proxy that broke."""
+    if "terminated" in case.evidence.text and "terminated" in case.evidence.cores:
+        why = "The text is nothing but 'terminated' (Node)."
+        return Verdict(CauseKind.TRANSIENT, why, "transport:terminated")
+    status = case.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
+    if status in (401, 402) or (status == 403 and "temporar" not in case.evidence.text):
+        return None
+    return case.worded(
+        "transport",
+        CauseKind.TRANSIENT,
+        "the connection, the stream or a proxy broke",
+    )
+
+
+def server_fault(case: Deliberation) -> Verdict | None:
+    """A fault of the server."""
+    if case.evidence.status in (401, 402, 403, 404, 422):
+        return None
+    return case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+
+
+def combination(case: Deliberation) -> Verdict | None:
+    """Words that stand together, where the status leaves room for what they tell."""
+    status = case.evidence.status
+    if status in _STATUSES_THAT_DECIDE or case.says_nothing():
+        return None
+    if not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
+        return None
+    for row in case.spoken_of(_COMBINATIONS):
+        if not (
+            status in (None, 400)
+            or row.kind in _KINDS_BESIDE_A_STATUS
+            or (status == 403 and row.name == "a limit")
+        ):
+            continue
+        if row.kind is CauseKind.TRANSIENT and (
+            request_refused(case) or (status == 400 and row.name == "a fault of the service")
+        ):
+            continue
+        why = f"The text speaks of {row.name}."
+        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+            decides = row.kind is CauseKind.USAGE_LIMIT  # a bucket of a day may refill within seconds
+            reason = f"it speaks of {row.name}"
+            return case.limit(f"words:{row.name}", reason, default=row.kind, wait_decides=decides)
+        if row.name == "money" and case.comes_back():
+            return case.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
+        return Verdict(row.kind, why, f"words:{row.name}")
+    return None
+
+
+def last_words(case: Deliberation) -> Verdict | None:
+    """Single words that lean one way, where nothing else tells."""
+    if case.evidence.status == 400 or not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
+        return None
+    row = next(case.spoken_of(_LAST_WORDS), None)
+    if row is None:
+        return None
+    return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
+
+
+def vague(case: Deliberation) -> Verdict | None:
+    """Words that only ask for another try."""
+    if case.evidence.status == 400:
+        return None
+    return case.worded("vague", CauseKind.TRANSIENT, "the text only asks for another try")
