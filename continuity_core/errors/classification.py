@@ -54,6 +54,7 @@ STEPS = (
     Step(by_words.other_language),
     Step(by_words.overload),
     _worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted"),
+    Step(by_words.bare_break),
     Step(by_words.transport, "transport"),
     Step(by_words.server_fault, "server"),
     Step(by_words.vague_limit, "vague-limit"),

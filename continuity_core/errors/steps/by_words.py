@@ -227,11 +227,16 @@ def request_refused(case: Deliberation) -> bool:
     return any(codes.WEAK.get(code, (None,))[0] is CauseKind.PERMANENT for code, _ in case.evidence.codes)
 
 
-def transport(case: Deliberation) -> Verdict | None:
-    """A connection, a stream or a proxy that broke."""
+def bare_break(case: Deliberation) -> Verdict | None:
+    """Node's one word for a connection that broke, behind whatever is printed before it."""
     if "terminated" in case.evidence.text and "terminated" in case.evidence.cores:
         why = "The text is nothing but 'terminated' (Node)."
         return Verdict(CauseKind.TRANSIENT, why, "transport:terminated")
+    return None
+
+
+def transport(case: Deliberation) -> Verdict | None:
+    """A connection, a stream or a proxy that broke."""
     status = case.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
     if status in (401, 402) or (status == 403 and "temporar" not in case.evidence.text):
         return None
