@@ -485,7 +485,7 @@ async def test_every_feature_is_asked_for_by_some_scenario() -> None:
             "name": "inputs",
             **keys,
             "responses": [],
-            "actions": inputs,
+            "actions": [*inputs, {"at": "wait:1", "do": "abort"}],
             "expect": {"request": {"1": {"lacks": ["More"]}}},
         },
         {
@@ -723,11 +723,16 @@ def test_a_half_beside_a_cut_call_is_returned_by_a_host_that_ends_there_only(
     assert (Feature.CUT_CALL_AS_RESULT in features_of(parsed, stream=True)) is is_needed
 
 
-@pytest.mark.parametrize(("lacks", "is_needed"), [(["Turn left"], True), (["half"], False)])
-def test_input_that_is_never_to_be_sent_must_be_taken_back(lacks: list[str], is_needed: bool) -> None:
+@pytest.mark.parametrize(
+    ("lacks", "then", "is_needed"),
+    [(["Turn left"], "abort", True), (["Turn left"], "off", False), (["half"], "abort", False)],
+)
+def test_input_that_is_never_to_be_sent_after_an_abort_must_be_taken_back(
+    lacks: list[str], then: str, is_needed: bool
+) -> None:
     actions = [
         {"at": "response:1", "do": "input", "as": "steer", "text": "Turn left"},
-        {"at": "response:1", "do": "abort"},
+        {"at": "response:1", "do": then},
     ]
     scenario = {"actions": actions, "expect": {"request": {"2": {"lacks": lacks}}}}
     responses = [{"text": "half of it"}, {"text": "done"}]

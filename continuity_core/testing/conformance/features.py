@@ -130,7 +130,8 @@ def _of_expectation(scenario: Scenario) -> set[Feature]:
             needed |= {Feature.LENGTH_AS_RESULT}
             needed |= {Feature.CUT_CALL_AS_RESULT} if response.tool_calls else set()
     inputs = {action.text for action in scenario.actions if action.do is ActionKind.INPUT}
-    if inputs & {text for request in scenario.expect.request.values() for text in request.lacks}:
+    is_aborted = any(action.do is ActionKind.ABORT for action in scenario.actions)
+    if is_aborted and inputs & {text for one in scenario.expect.request.values() for text in one.lacks}:
         needed.add(Feature.DROPPED_INPUT)
     return needed
 
