@@ -143,8 +143,10 @@ class ContinuedStream:
         return self.result.final_output
 
     def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
-        """Cancel the run as the framework's result does; nothing more is requested."""
+        """Cancel the run as the framework's result does; a wait ends, and no turn is resumed."""
         self._cancelled = mode
+        if mode == "after_turn":
+            self._course.agent_run.run.input_arrived("follow_up")
         self.result.cancel(mode)
 
     async def stream_events(self) -> AsyncIterator[StreamEvent]:
@@ -161,6 +163,9 @@ class ContinuedStream:
                     yield event
                 add_usage(earlier, self.result)
         except BaseException as error:
+            if isinstance(error, GeneratorExit):
+                # The run is over for its consumer: its task need not go on to the end.
+                self.result.cancel()
             await self._runner.end(course, self._end_of(error))
             if self._cancelled != "immediate" or not isinstance(error, Exception):
                 raise
