@@ -99,6 +99,24 @@ def docs(session: nox.Session) -> None:
     session.run("pytest", "tests/docs")
 
 
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Every measurement, an hour in all: ``nox -s bench``; names after ``--`` choose some of them.
+
+    Writes ``benchmarks/results/`` and what the pages show of it. Frameworks share one environment; what they
+    are measured beside needs no network.
+    """
+    session.install("-e", ".[bench]")
+    session.run("python", "benchmarks/all.py", *session.posargs)
+
+
+@nox.session
+def bench_short(session: nox.Session) -> None:
+    """The short form of what needs no framework: fails where a figure is far over its target."""
+    session.install("-e", ".[cli]")
+    session.run("python", "benchmarks/all.py", "--short", *session.posargs)
+
+
 HOSTS_COVERED = 85
 """Percent of an adapter's branches; the rest is what only older versions of its framework take."""
 

@@ -113,9 +113,9 @@ def langchain(base_url: str, *middleware: Any) -> Player:
     )
 
     async def play(task: Play) -> str:
-        async def step(cut: bool = False) -> str:
+        async def step(path: str = "") -> str:
             """Do a step."""
-            return task.step(cut)
+            return task.step(path)
 
         tools = [tool(name)(step) for name in STEPS]
         agent = create_agent(model, tools, middleware=middleware)
@@ -179,9 +179,9 @@ def session(sdk: AsyncOpenAI, continuity: Continuity) -> Player:
     model = SessionModel(name="m", client=sdk, max_output_tokens=CAP_TOKENS)
 
     async def play(task: Play) -> str:
-        def step(cut: bool = False) -> str:
+        def step(path: str = "") -> str:
             """Do a step."""
-            return task.step(cut)
+            return task.step(path)
 
         tools = [
             Tool(name="step", function=step),

@@ -67,15 +67,16 @@ class Play:
     """What the user does when luck says so."""
     steps_done: int = 0
     truncated_tools: int = 0
+    _call_is_cut: bool = False
     slept_before: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.slept_before = self.slept.total()
 
-    def step(self, cut: bool = False) -> str:
+    def step(self, path: str = "") -> str:
         """The tool that the model calls."""
         self.steps_done += 1
-        self.truncated_tools += cut
+        self.truncated_tools += self._call_is_cut
         return "done"
 
     def draw(self, request: LoggedRequest) -> Drawn:
@@ -86,6 +87,7 @@ class Play:
             sees_partial=request.mentions(HALF),
             other_provider=request.decoded.model == OTHER_PROVIDER,
         )
+        self._call_is_cut = drawn.fault is Fault.CAP_IN_CALL
         if drawn.fault is Fault.ABORT:
             self.abort()
         return drawn
@@ -105,7 +107,7 @@ class Play:
         if drawn.fault in CONTENT:
             return CONTENT[drawn.fault]
         if drawn.fault is Fault.CAP_IN_CALL:
-            arguments = '{"cut": true}' if drawn.parses else '{"cut": tr'
+            arguments = '{"path": "a"}' if drawn.parses else '{"path": "a'
             return ModelResponse(
                 tool_calls=(ScriptedToolCall(name="step", arguments=arguments),), stop=Stop.LENGTH
             )

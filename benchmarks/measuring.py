@@ -118,7 +118,6 @@ def report(
     *,
     name: str,
     about: str,
-    markdown: Callable[[Mapping[str, Any]], str] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
     """The command line of a script: measure, print, write; the result is the exit status.
@@ -131,8 +130,6 @@ def report(
         "--short", action="store_true", help="fewer rounds; exit 1 where a figure is far over its target"
     )
     parser.add_argument("--json", metavar="OUT", help="write the figures there, too")
-    if markdown is not None:
-        parser.add_argument("--markdown", action="store_true", help="print the figures as a table")
     chosen = parser.parse_args(arguments)
     measured = measure(chosen.short)
     if chosen.short and any(target.is_far_over for target in measured.targets):
@@ -140,7 +137,7 @@ def report(
     text = json.dumps(written(name, measured, short=chosen.short), indent=1)
     if chosen.json:
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
-    print(markdown(measured.figures) if markdown is not None and chosen.markdown else text)
+    print(text)
     for target in measured.targets:
         print(target, file=sys.stderr)
     return int(chosen.short and any(target.is_far_over for target in measured.targets))

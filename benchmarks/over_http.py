@@ -15,7 +15,6 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -155,26 +154,5 @@ def measure(short: bool) -> Measured:
     )
 
 
-def markdown(figures: Mapping[str, Any]) -> str:
-    """The table of the documentation."""
-    lines = [
-        "| | finished | simulated | wrong successes | truncated tools run | requests | too late | differ |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in figures["rows"]:
-        cells = (
-            row["strategy"],
-            f"{row['finished']} of {row['tasks']}",
-            row["finished_simulated"],
-            row["wrong_successes"],
-            row["truncated_tools_run"],
-            row["requests"],
-            row["requests_after_permanent_or_abort"],
-            len(row["tasks_that_differ"]),
-        )
-        lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
-    return "\n".join(lines)
-
-
 if __name__ == "__main__":
-    sys.exit(report(measure, name="over_http", about=str(__doc__).partition("\n")[0], markdown=markdown))
+    sys.exit(report(measure, name="over_http", about=str(__doc__).partition("\n")[0]))

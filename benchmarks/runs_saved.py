@@ -1,7 +1,7 @@
 """How many runs come through, with what people use today and with continuity.
 
-    python benchmarks/runs_saved.py               # 4,000 tasks a row
-    python benchmarks/runs_saved.py --markdown    # the table of the README
+    python benchmarks/runs_saved.py            # 4,000 tasks a row
+    python benchmarks/runs_saved.py --short    # 200
 
 Every strategy meets the same tasks with the same luck (``fault_model.py``). Rows of continuity run the real
 engine with the bundled plugins on virtual time; the others are modelled on their documented defaults
@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -120,39 +120,6 @@ async def play(tasks: int) -> list[Row]:
     return rows
 
 
-HEAD = (
-    "| | runs finished | wrong successes | truncated tools run | extra requests | extra tokens | minutes "
-    "| too late |\n|---|---|---|---|---|---|---|---|"
-)
-
-
-def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A table of the documentation, from rows as JSON has them."""
-    lines = [HEAD]
-    for row in rows:
-        low, high = (f"{share:.1%}" for share in row["finished_95"])
-        cells = (
-            row["strategy"],
-            f"{row['finished']:.1%} ({low}–{high})",
-            f"{row['wrong_successes']:.1%}",
-            row["truncated_tools_run"],
-            row["extra_requests_per_finished_run"],
-            row["extra_output_tokens_per_finished_run"],
-            row["minutes_per_task"],
-            row["requests_after_permanent_or_abort"],
-        )
-        lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
-    return "\n".join(lines)
-
-
-def tables(figures: Mapping[str, Any]) -> str:
-    """Both tables."""
-    return "\n\n".join(
-        f"Re-rolls: {rerolls}\n\n" + markdown(row for row in figures["rows"] if row["rerolls"] == rerolls)
-        for rerolls in (INDEPENDENT, OVERRUN_AGAIN)
-    )
-
-
 def measure(short: bool) -> Measured:
     """Every row."""
     logging.disable(logging.CRITICAL)
@@ -174,4 +141,4 @@ def measure(short: bool) -> Measured:
 
 
 if __name__ == "__main__":
-    sys.exit(report(measure, name="runs_saved", about=str(__doc__).partition("\n")[0], markdown=tables))
+    sys.exit(report(measure, name="runs_saved", about=str(__doc__).partition("\n")[0]))

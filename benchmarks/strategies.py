@@ -12,7 +12,6 @@ from enum import StrEnum
 
 import attrs
 from fault_model import (
-    CAPS,
     REFUSED,
     THROTTLE_SECONDS,
     Drawn,
@@ -42,8 +41,8 @@ class BrokenCall(StrEnum):
 
     LOST = "lost"
     """The run ends with an error."""
-    ANSWER = "answer"
-    """The turn is taken for the last one."""
+    RUN = "run"
+    """It is run with what can be read of them."""
     ASKED_AGAIN = "asked again"
     """The model is told, once."""
 
@@ -60,7 +59,7 @@ class Loop:
 
 
 PLAIN = Loop(broken_call=BrokenCall.LOST, tail_ends=True)
-LANGCHAIN = Loop(broken_call=BrokenCall.ANSWER)
+LANGCHAIN = Loop(broken_call=BrokenCall.RUN)
 PYDANTIC_AI = Loop(broken_call=BrokenCall.ASKED_AGAIN, empty_retries=1)
 
 
@@ -130,14 +129,14 @@ def play_other(task: Task, attempts: Attempts) -> Result:
                 return result
             empties += 1
             continue
-        if fault is Fault.CAP_IN_CALL and drawn.parses:
+        if fault is Fault.CAP_IN_CALL and (drawn.parses or loop.broken_call is BrokenCall.RUN):
             result.truncated_tools += 1
-        elif fault is Fault.CAP_IN_CALL and loop.broken_call is not BrokenCall.ANSWER:
+        elif fault is Fault.CAP_IN_CALL:
             if loop.broken_call is BrokenCall.LOST or told:
                 return result
             told = True
             continue
-        elif fault in (*CAPS, Fault.EMPTY) or (fault is Fault.TOOL_TAIL and loop.tail_ends):
+        elif fault in (Fault.CAP_IN_TEXT, Fault.EMPTY) or (fault is Fault.TOOL_TAIL and loop.tail_ends):
             result.wrong_success = True
             return result
         step, told = step + 1, False
