@@ -202,7 +202,7 @@ def boundaries(rounds: int, singles: int) -> dict[str, Any]:
         "its classification alone": (lambda: classify(FAILURE, now=now), 60),
         "start and end of a run": (Session(continuity).start_and_end, 100),
     }
-    times = microseconds(rounds, calls)
+    times = microseconds(rounds, calls, before=dict.fromkeys(calls, failing.start_and_end))
     bare = times[BARE]
     settling = [
         both - one

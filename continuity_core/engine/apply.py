@@ -16,7 +16,9 @@ from continuity_core.engine.state import HeldWait, Injection, Outcome, PluginWai
 from continuity_core.model.budgets import Window
 from continuity_core.model.decisions import JSONValue, Wait
 from continuity_core.model.evolving import changed
-from continuity_core.model.proposal import EMPTY_PROPOSAL, Proposal
+from continuity_core.model.proposal import EMPTY_PROPOSAL, Bundle, Proposal
+
+_NO_WAITS = PluginWaits()
 
 
 def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait, chain: Chain) -> RunState:
@@ -26,27 +28,37 @@ def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait,
     """
     if proposal is EMPTY_PROPOSAL or outcome is Outcome.OBSERVED:
         return state
-    state = _count_wait(state, proposal, held, chain)
-    for name in proposal.exhausted:
-        state = close_exhausted(name, state)
     changes = _changes(state, proposal, outcome, held)
+    waiting: list[Bundle] = []
+    if held.seconds or held.completed:
+        waiting = [b for b in proposal.bundles if any(type(said) is Wait for said in b.decisions)]
+        changes |= _counted_wait(state, waiting, held)
     if changes:
         state = changed(state, **changes)
+    for bundle in waiting:
+        state = _count_window(state, bundle, held, chain)
+    for name in proposal.exhausted:
+        state = close_exhausted(name, state)
     if outcome is Outcome.SCHEDULED and proposal.resume is not None:
         state = charge(proposal.resume.decision, chain.by_name[proposal.resume.plugin], state)
     return state
 
 
 def _changes(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait) -> dict[str, object]:
-    committed = _committed(proposal, outcome)
+    """What the decisions leave behind, but for budgets and waits."""
     changes: dict[str, object] = {}
-    memory = {name: _copied(value) for name, value in proposal.memory.items() if name in committed}
-    if memory:
-        changes["memory"] = {**state.memory, **memory}
+    if proposal.memory or proposal.edits:
+        committed = _committed(proposal, outcome)
+        memory = {name: _copied(value) for name, value in proposal.memory.items() if name in committed}
+        if memory:
+            changes["memory"] = {**state.memory, **memory}
+        edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in committed}
+        if edits:
+            changes["session"] = state.session.with_edits(edits)
     if proposal.halt is not None and state.halted is None:
         changes["halted"] = proposal.halt.decision.reason
-    disabled = {fault.plugin for fault in proposal.faults if fault.disables}
-    if disabled:
+    if proposal.faults:
+        disabled = {fault.plugin for fault in proposal.faults if fault.disables}
         changes["disabled"] = state.disabled | disabled
     cut_short = proposal.hold_seconds > 0 and not held.completed
     if proposal.wait_refused or cut_short:
@@ -54,34 +66,30 @@ def _changes(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWa
     if outcome is Outcome.SCHEDULED and proposal.injections:
         texts = {said.plugin: Injection(text=said.decision.text) for said in proposal.injections}
         changes["injections"] = {**state.injections, **texts}
-    edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in committed}
-    if edits:
-        changes["session"] = state.session.with_edits(edits)
     return changes
 
 
-def _count_wait(state: RunState, proposal: Proposal, held: HeldWait, chain: Chain) -> RunState:
-    if not held.seconds and not held.completed:
-        return state
+def _counted_wait(state: RunState, waiting: list[Bundle], held: HeldWait) -> dict[str, object]:
+    """One wait was held for all the bundles with one."""
     waits = dict(state.waits)
-    for bundle in proposal.bundles:
-        if not any(isinstance(decision, Wait) for decision in bundle.decisions):
-            continue
-        before = waits.get(bundle.plugin, PluginWaits())
+    for bundle in waiting:
+        before = waits.get(bundle.plugin, _NO_WAITS)
         waits[bundle.plugin] = PluginWaits(
             count=before.count + held.completed, seconds=before.seconds + held.seconds
         )
-        resume = bundle.resume
-        plugin = chain.by_name[bundle.plugin]
-        budget = None if resume is None else find_budget(plugin, resume.budget)
-        if isinstance(budget, Window):
-            state = count_window_wait(qualified(plugin, budget.name), held, state)
-    return changed(
-        state,
-        waits=waits,
-        held=state.held + held.seconds,
-        turn_waited=state.turn_waited or held.completed,
-    )
+    return {
+        "waits": waits,
+        "held": state.held + held.seconds,
+        "turn_waited": state.turn_waited or held.completed,
+    }
+
+
+def _count_window(state: RunState, bundle: Bundle, held: HeldWait, chain: Chain) -> RunState:
+    resume, plugin = bundle.resume, chain.by_name[bundle.plugin]
+    budget = None if resume is None else find_budget(plugin, resume.budget)
+    if not isinstance(budget, Window):
+        return state
+    return count_window_wait(qualified(plugin, budget.name), held, state)
 
 
 def _copied(value: JSONValue) -> JSONValue:

@@ -95,6 +95,8 @@ def delay(
 
 
 def _seconds(answer: object) -> float:
+    if type(answer) is float:
+        return answer
     if isinstance(answer, timedelta):
         return answer.total_seconds()
     if iscoroutine(answer):

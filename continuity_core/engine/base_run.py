@@ -14,13 +14,13 @@ from continuity_core.engine.hold import HoldOutcome
 from continuity_core.engine.outcome import outcome_of, result_of, settled_as
 from continuity_core.engine.project import ProjectionResult, Seen, anchored, project, without_artefacts
 from continuity_core.engine.recorder import LOG, Recorder
-from continuity_core.engine.results import BoundaryResult
+from continuity_core.engine.results import NOTHING, BoundaryResult
 from continuity_core.engine.run_record import Owner, RunRecord
 from continuity_core.engine.session import Session
 from continuity_core.engine.settings import Incomplete
 from continuity_core.engine.state import HeldWait, Outcome, RunState
 from continuity_core.engine.step import Step
-from continuity_core.model.boundary import Mode, Point
+from continuity_core.model.boundary import Mode, Point, RunView
 from continuity_core.model.decisions import JSONValue
 from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.events import EventKind
@@ -212,7 +212,7 @@ class BaseRun(RunRecord):
         self._scheduled = None
         self._become(engine.note(turn, verdict.cause, self.state))
         self._take_note(verdict.faults, verdict.slow)
-        step = self._decided(Point.TURN_ENDED, engine, host, now)
+        step = self._decided(Point.TURN_ENDED, engine, host, now, verdict.view)
         if self._aborted:
             step.ended_by = "abort"
         elif step.proposal.hold_seconds > 0 and engine.settings.mode is Mode.ON:
@@ -230,10 +230,12 @@ class BaseRun(RunRecord):
         finally:
             self._busy = False
 
-    def _decided(self, point: Point, engine: Engine, host: HostFacts, now: datetime) -> Step:
+    def _decided(
+        self, point: Point, engine: Engine, host: HostFacts, now: datetime, view: RunView | None = None
+    ) -> Step:
         assert self._turn is not None
         assert self._verdict is not None
-        boundary = engine.boundary(point, self._turn, self._verdict.cause, host, self.state, now)
+        boundary = engine.boundary(point, self._turn, self._verdict.cause, host, self.state, now, view)
         decided = engine.decide_timed(boundary, self.state, self._allowance())
         self._take_note(decided.proposal.faults, decided.slow)
         return Step(
@@ -274,6 +276,8 @@ class BaseRun(RunRecord):
     def _carried_out(self, step: Step) -> BoundaryResult:
         """Pay for what the step proposes, as far as it stands."""
         proposal = step.proposal
+        if proposal is EMPTY_PROPOSAL:
+            return NOTHING
         undisturbed = step.wait is None and step.ended_by is None
         if undisturbed and proposal.wait is not None and proposal.resume is not None:
             step.held = _NO_WAIT_NEEDED

@@ -42,15 +42,25 @@ def qualified(plugin: RegisteredPlugin, name: str) -> str:
 
 def find_budget(plugin: RegisteredPlugin, name: str | None) -> Budget | Window | None:
     """The budget that the plugin declared under this name."""
-    return next((budget for budget in plugin.budgets if budget.name == name), None)
+    for budget in plugin.budgets:
+        if budget.name == name:
+            return budget
+    return None
 
 
 def left_of_ceilings(state: RunState, settings: Settings, above: Allowance) -> Allowance:
     """What a run, and the runs under it, may still spend."""
-    return Allowance(
-        resumes=min(settings.ceiling_resumes - state.resumes, above.resumes),
-        held=min(settings.ceiling_held - state.held, above.held),
-    )
+    return Allowance(resumes=resumes_left(state, settings, above), held=held_left(state, settings, above))
+
+
+def held_left(state: RunState, settings: Settings, above: Allowance) -> float:
+    """Seconds that a run, and the runs under it, may still be held."""
+    return min(settings.ceiling_held - state.held, above.held)
+
+
+def resumes_left(state: RunState, settings: Settings, above: Allowance) -> float:
+    """Resumes that a run, and the runs under it, may still have."""
+    return min(settings.ceiling_resumes - state.resumes, above.resumes)
 
 
 def not_affordable(
@@ -63,7 +73,7 @@ def not_affordable(
     """Why this resume cannot be paid for now; ``None`` where it can."""
     if settings.max_resumes == 0:
         return Refusal(why="max_resumes is 0")
-    if left_of_ceilings(state, settings, above).resumes < 1:
+    if resumes_left(state, settings, above) < 1:
         return Refusal(why=f"the ceiling of {settings.ceiling_resumes} resumes is reached")
     limit = settings.no_progress_limit
     if limit is not None and state.streak is not None and state.streak.resumes >= limit:
@@ -90,20 +100,17 @@ def not_affordable(
 def charge(resume: Resume, plugin: RegisteredPlugin, state: RunState) -> RunState:
     """The state after the resume was scheduled."""
     streak = state.streak
-    state = changed(
-        state,
-        resumes=state.resumes + 1,
-        streak=streak and changed(streak, resumes=streak.resumes + 1),
-    )
+    changes: dict[str, object] = {"resumes": state.resumes + 1}
+    if streak is not None:
+        changes["streak"] = changed(streak, resumes=streak.resumes + 1)
     budget = find_budget(plugin, resume.budget)
-    if isinstance(budget, Window):
-        return state
-    spent = dict(state.spent)
-    if budget is not None:
-        for charged in _with_enclosing(plugin, budget):
+    if not isinstance(budget, Window):
+        changes["charged"] = state.charged + 1
+        changes["spent"] = spent = dict(state.spent)
+        for charged in () if budget is None else _with_enclosing(plugin, budget):
             name = qualified(plugin, charged.name)
             spent[name] = spent.get(name, 0) + 1
-    return changed(state, charged=state.charged + 1, spent=spent)
+    return changed(state, **changes)
 
 
 def count_window_wait(name: str, wait: HeldWait, state: RunState) -> RunState:

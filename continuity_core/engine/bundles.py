@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -12,7 +12,7 @@ from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.engine.settings import Settings
 from continuity_core.engine.state import RunState
 from continuity_core.model.boundary import Boundary, Point
-from continuity_core.model.decisions import Inject, JSONValue, Omit, Remember, Replace, Resume, Wait
+from continuity_core.model.decisions import Edit, Inject, JSONValue, Omit, Remember, Replace, Resume, Wait
 from continuity_core.model.entries import Entry, EntryRef
 from continuity_core.model.proposal import Bundle
 
@@ -21,6 +21,8 @@ MEMORY_LIMIT = 4096
 
 INJECTION_LIMIT = 64_000
 """Characters of one injection, whatever a plugin's own bound is."""
+
+_WAIT_TOO_LATE = "a Wait belongs to continuity_turn_ended: at before_settle an abort would not be seen"
 
 
 @attrs.frozen(kw_only=True)
@@ -34,22 +36,30 @@ class BundleCheck:
 
     def refusal(self, bundle: Bundle, plugin: RegisteredPlugin) -> Refusal | None:
         """Why the bundle falls; ``None`` where it stands."""
-        decisions = bundle.decisions
-        for decision in decisions:
-            kind = type(decision)
+        resumes: list[Resume] = []
+        edits: list[Edit] = []
+        for decision in bundle.decisions:
             why: str | None = None
-            if kind is Wait and self.boundary.point is Point.BEFORE_SETTLE:
-                why = "a Wait belongs to continuity_turn_ended: at before_settle an abort would not be seen"
-            elif kind is Inject:
-                why = self._why_not_inject(plugin, decision)  # type: ignore[arg-type]
-            elif kind is Remember:
-                why = why_not_json(decision.value)  # type: ignore[union-attr]
+            match decision:
+                case Resume():
+                    resumes.append(decision)
+                case Omit() | Replace():
+                    edits.append(decision)
+                case Wait() if self.boundary.point is Point.BEFORE_SETTLE:
+                    why = (
+                        "a Wait belongs to continuity_turn_ended: at before_settle an abort would not be seen"
+                    )
+                case Inject():
+                    why = self._why_not_inject(plugin, decision)
+                case Remember():
+                    why = why_not_json(decision.value)
+                case _:
+                    pass
             if why is not None:
                 return Refusal(why=why)
-        why = self._why_not_edit(bundle, plugin)
+        why = self._why_not_edit(edits, plugin) if edits else None
         if why is not None:
             return Refusal(why=why)
-        resumes = [decision for decision in decisions if isinstance(decision, Resume)]
         if len(resumes) > 1:
             return Refusal(why="it asks for more than one Resume")
         return self._why_not_resume(resumes[0], plugin) if resumes else None
@@ -68,12 +78,13 @@ class BundleCheck:
             return f"the text has {len(inject.text)} characters, more than {INJECTION_LIMIT}"
         return None
 
-    def _why_not_edit(self, bundle: Bundle, plugin: RegisteredPlugin) -> str | None:
-        edits = [d for d in bundle.decisions if isinstance(d, Omit | Replace)]
-        if not edits:
-            return None
+    def _why_not_edit(self, edits: Sequence[Edit], plugin: RegisteredPlugin) -> str | None:
         turn = self.boundary.turn
-        own = set(turn.entries)
+        own = turn.entries
+        if len(edits) == len(own) and all(
+            isinstance(edit, Omit) and edit.entry == ref for edit, ref in zip(edits, own, strict=True)
+        ):
+            return None  # The whole turn goes.
         gone = {edit.entry for edit in edits if isinstance(edit, Omit)}
         already = self.state.session.edits
         gone.update(ref for ref in own if type(already.get(ref)) is Omit)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import pluggy
@@ -58,8 +58,7 @@ class TooManyDecisionsError(ValueError):
     """A hook returned more decisions than one call may."""
 
 
-@attrs.frozen
-class CallResult:
+class CallResult(NamedTuple):
     """What came of one call: a value, or a fault."""
 
     value: Any = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 from continuity_core.engine.chain import Chain, SlowCall, isolated, read_cause
 from continuity_core.engine.state import RunState
-from continuity_core.engine.views import view_for
+from continuity_core.engine.views import is_alike_for_all, view_for
 from continuity_core.model.boundary import RunView
 from continuity_core.model.cause import Cause, CauseKind
 from continuity_core.model.host_facts import HostFacts
@@ -18,11 +18,12 @@ from continuity_core.model.turn_cause import cause_of_turn
 _ABORTED = Cause(kind=CauseKind.CANCELLED, why="The user aborted the run.", rule="host_aborted")
 
 
-@attrs.frozen
-class Verdict:
+class Verdict(NamedTuple):
     """What a turn was, and what went wrong while it was found out."""
 
     cause: Cause
+    view: RunView
+    """The run as it was shown to every plugin, with the turn counted."""
     plugin: str | None = None
     """Who said so; ``None`` where the host or the stop reason alone decided."""
     faults: tuple[PluginFault, ...] = ()
@@ -36,16 +37,17 @@ def classify(chain: Chain, turn: Turn, host: HostFacts, state: RunState, view: R
     plugin sees it.
     """
     if host.aborted or turn.stop_reason is StopReason.ABORTED:
-        return Verdict(_ABORTED)
+        return Verdict(_ABORTED, view)
     cause: Cause | None = None
     plugin: str | None = None
     faults: tuple[PluginFault, ...] = ()
     slow: tuple[SlowCall, ...] = ()
+    alike = is_alike_for_all(state)
     for link in chain.classify:
-        name = link.plugin.name
+        name = link.name
         if name in state.disabled:
             continue
-        result = isolated(link, read_cause, turn, view_for(view, state, name))
+        result = isolated(link, read_cause, turn, view if alike else view_for(view, state, name))
         if result is None:
             continue
         faults += result.faults
@@ -57,4 +59,4 @@ def classify(chain: Chain, turn: Turn, host: HostFacts, state: RunState, view: R
         cause = cause_of_turn(turn)
     if cause.kind is CauseKind.UNKNOWN and host.classification is not None:
         cause, plugin = host.classification, None
-    return Verdict(cause, plugin, faults, slow)
+    return Verdict(cause, view, plugin, faults, slow)

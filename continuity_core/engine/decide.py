@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import attrs
 
-from continuity_core.engine.budgets import Allowance, left_of_ceilings
+from continuity_core.engine.budgets import Allowance, held_left
 from continuity_core.engine.bundles import BundleCheck
-from continuity_core.engine.chain import Chain, Link, SlowCall, isolated, read_bundle
+from continuity_core.engine.chain import CallResult, Chain, SlowCall, isolated, read_bundle
 from continuity_core.engine.join import describe, join, without_resumes
 from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.engine.settings import Settings
 from continuity_core.engine.state import RunState
-from continuity_core.engine.views import boundary_for
+from continuity_core.engine.views import boundary_for, is_alike_for_all
 from continuity_core.model.boundary import Boundary, Mode, Point
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Wait
@@ -25,8 +26,7 @@ from continuity_core.model.proposal import EMPTY_PROPOSAL, Bundle, Dropped, Plug
 from continuity_core.model.stop_reason import StopReason
 
 
-@attrs.frozen
-class Decided:
+class Decided(NamedTuple):
     """A proposal, and the calls that were slow on the way."""
 
     proposal: Proposal
@@ -45,13 +45,20 @@ def decide(
     if boundary.cause.kind is CauseKind.CANCELLED or boundary.host.aborted:
         return _UNDECIDED
     links = chain.turn_ended if boundary.point is Point.TURN_ENDED else chain.before_settle
-    fold = _Fold(BundleCheck(boundary=boundary, state=state, settings=settings, above=above))
+    proposal, fold = EMPTY_PROPOSAL, None
+    alike = is_alike_for_all(state)
     for link in links:
-        if link.plugin.name not in state.disabled:
-            fold.ask(link, boundary_for(boundary, state, link.plugin.name))
-    proposal = fold.proposal
+        if link.name in state.disabled:
+            continue
+        seen = boundary if alike else boundary_for(boundary, state, link.name)
+        result = isolated(link, read_bundle, seen, proposal)
+        if result is not None:
+            fold = fold or _Fold(BundleCheck(boundary=boundary, state=state, settings=settings, above=above))
+            proposal = fold.take(result, link.plugin)
+    if fold is None:
+        return _UNDECIDED
     if proposal is EMPTY_PROPOSAL:
-        return Decided(proposal, fold.slow) if fold.slow else _UNDECIDED
+        return Decided(proposal, fold.slow)
     return Decided(_conclude(proposal, boundary, state, chain, settings, above), fold.slow)
 
 
@@ -68,17 +75,15 @@ class _Fold:
     faults: tuple[PluginFault, ...] = ()
     exhausted: tuple[str, ...] = ()
 
-    def ask(self, link: Link, boundary: Boundary) -> None:
-        result = isolated(link, read_bundle, boundary, self.proposal)
-        if result is None:
-            return
+    def take(self, result: CallResult, plugin: RegisteredPlugin) -> Proposal:
+        """Add what came of one call; gives the proposal so far."""
         self.slow += result.slow
         if result.faults:
             self.faults += result.faults
         elif result.value is not None:
-            self._add(result.value, link.plugin)
+            self._add(result.value, plugin)
         else:
-            return
+            return self.proposal
         self.proposal = join(
             self.bundles,
             self.check.boundary.now,
@@ -86,6 +91,7 @@ class _Fold:
             faults=self.faults,
             exhausted=self.exhausted,
         )
+        return self.proposal
 
     def _add(self, bundle: Bundle, plugin: RegisteredPlugin) -> None:
         refusal = self.check.refusal(bundle, plugin)
@@ -136,15 +142,18 @@ def _conclude(
     goes_on = host.retry_follows is True and boundary.point is Point.TURN_ENDED
     if proposal.resume is None and not goes_on:
         return proposal
-    ceiling = left_of_ceilings(state, settings, above).held
-    proposal = _with_hold(proposal, boundary, chain, ceiling, goes_on=goes_on)
-    if proposal.resume is not None and native_first:
-        return changed(proposal, resume_at_settle=True)
-    return proposal
+    ceiling = held_left(state, settings, above)
+    return _with_hold(proposal, boundary, chain, ceiling, goes_on=goes_on, native_first=native_first)
 
 
 def _with_hold(
-    proposal: Proposal, boundary: Boundary, chain: Chain, ceiling: float, *, goes_on: bool
+    proposal: Proposal,
+    boundary: Boundary,
+    chain: Chain,
+    ceiling: float,
+    *,
+    goes_on: bool,
+    native_first: bool,
 ) -> Proposal:
     """Work out how long to hold, or drop the resume where a stated wait cannot be held in full."""
     now = boundary.now
@@ -157,7 +166,7 @@ def _with_hold(
         if goes_on and chain.by_name[bundle.plugin].order.stage is not Stage.WAIT:
             continue
         for wait in bundle.decisions:
-            if not isinstance(wait, Wait):
+            if type(wait) is not Wait:
                 continue
             seconds = wait.seconds_from(now)
             limit = room if wait.cap is None else min(room, wait.cap)
@@ -173,7 +182,12 @@ def _with_hold(
             if min(seconds, limit) > longest:
                 longest = min(seconds, limit)
                 until = now + timedelta(seconds=seconds) if wait.stated else None
-    return changed(proposal, hold_seconds=longest, hold_until=until) if longest else proposal
+    return changed(
+        proposal,
+        hold_seconds=longest,
+        hold_until=until,
+        resume_at_settle=native_first and proposal.resume is not None,
+    )
 
 
 def _without_edits(proposal: Proposal) -> Proposal:
@@ -181,11 +195,9 @@ def _without_edits(proposal: Proposal) -> Proposal:
     if not proposal.edits:
         return proposal
     why = "the host's own recovery goes first"
-    dropped = tuple(
-        Dropped(bundle.plugin, "edits", why)
-        for bundle in proposal.bundles
-        if bundle.resume is None and any(said.plugin == bundle.plugin for said in proposal.edits.values())
-    )
+    without = [bundle.plugin for bundle in proposal.bundles if bundle.resume is None]
+    editing = {said.plugin for said in proposal.edits.values()} if without else ()
+    dropped = tuple([Dropped(plugin, "edits", why) for plugin in without if plugin in editing])
     return changed(proposal, edits=EMPTY_PROPOSAL.edits, dropped=proposal.dropped + dropped)
 
 

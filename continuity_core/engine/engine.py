@@ -34,20 +34,35 @@ class Engine:
     settings: Settings = attrs.field(factory=Settings)
 
     def classify(self, turn: Turn, host: HostFacts, state: RunState, now: datetime) -> Verdict:
-        """Say what the turn was."""
-        return classify(self.chain, turn, host, state, common_view(state, self.settings.mode, now))
+        """Say what the turn was; ``state`` has not taken note of it."""
+        return classify(self.chain, turn, host, state, common_view(state, self.settings.mode, now, turn))
 
     def note(self, turn: Turn, cause: Cause, state: RunState) -> RunState:
         """The state after this turn ended, before anything is decided about it."""
         return note(turn, cause, state, self.settings.mode)
 
     def boundary(
-        self, point: Point, turn: Turn, cause: Cause, host: HostFacts, state: RunState, now: datetime
+        self,
+        point: Point,
+        turn: Turn,
+        cause: Cause,
+        host: HostFacts,
+        state: RunState,
+        now: datetime,
+        view: RunView | None = None,
     ) -> Boundary:
-        """The boundary as it is shown to the chain; ``state`` has taken note of the turn."""
-        view = common_view(state, self.settings.mode, now)
+        """The boundary as it is shown to the chain; ``state`` has taken note of the turn.
+
+        ``view`` is the run as it was shown when the turn was classified at the same moment.
+        """
         return Boundary(
-            point=point, turn=turn, cause=cause, host=host, run=view, now=now, recent=state.recent
+            point=point,
+            turn=turn,
+            cause=cause,
+            host=host,
+            run=view or common_view(state, self.settings.mode, now),
+            now=now,
+            recent=state.recent,
         )
 
     def decide(self, boundary: Boundary, state: RunState, above: Allowance = NO_PARENT) -> Proposal:

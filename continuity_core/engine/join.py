@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 import attrs
 
 from continuity_core.model.decisions import (
     Adjust,
+    Decision,
     Edit,
     Halt,
     Inject,
@@ -43,30 +45,28 @@ def join(
             return EMPTY_PROPOSAL
         return Proposal(dropped=dropped, faults=faults, exhausted=exhausted)
     in_chain_order = sorted(bundles, key=lambda bundle: bundle.rank)
-    halt = _first_halt(in_chain_order)
+    said = _by_kind(in_chain_order)
+    halt = _first_halt(said.get(Halt, ()))
     no_resume = None
     if halt is not None:
-        no_resume = f"{halt.plugin} halted recovery: {halt.decision.reason}"
         falls = [bundle for bundle in in_chain_order if bundle.resume is not None]
-        dropped += tuple(Dropped(bundle.plugin, describe(bundle), no_resume) for bundle in falls)
-        in_chain_order = _without_resume(in_chain_order)
-        no_resume = no_resume if falls else None
-    edits, refused = _join_edits(in_chain_order)
-    return Proposal(
-        resume=_first_resume(in_chain_order),
-        wait=_longest_wait(in_chain_order, now),
+        if falls:
+            no_resume = f"{halt.plugin} halted recovery: {halt.decision.reason}"
+            dropped += tuple(Dropped(bundle.plugin, describe(bundle), no_resume) for bundle in falls)
+            in_chain_order = _without_resume(in_chain_order)
+            said = _by_kind(in_chain_order)
+    edits, refused = _join_edits(said.get(Omit, ()))
+    return changed(
+        EMPTY_PROPOSAL,
+        resume=said[Resume][0] if Resume in said else None,
+        wait=_longest_wait(said.get(Wait, ()), now),
         edits=edits,
-        adjust=_smallest_adjust(in_chain_order),
-        injections=tuple(
-            Said(bundle.plugin, decision)
-            for bundle in in_chain_order
-            for decision in bundle.decisions
-            if isinstance(decision, Inject)
-        ),
-        memory=_memories(in_chain_order),
+        adjust=_smallest_adjust(said.get(Adjust, ())),
+        injections=tuple(said.get(Inject, ())),
+        memory=_memories(said.get(Remember, ())),
         halt=halt,
         bundles=tuple(in_chain_order),
-        dropped=tuple(dict.fromkeys(dropped + refused)),
+        dropped=tuple(dict.fromkeys(dropped + refused)) if dropped or refused else (),
         faults=faults,
         exhausted=exhausted,
         no_resume=no_resume,
@@ -104,64 +104,69 @@ def _without_resume(bundles: Iterable[Bundle]) -> list[Bundle]:
     return rest
 
 
-def _first_halt(bundles: Iterable[Bundle]) -> Said[Halt] | None:
-    halts = [Said(b.plugin, d) for b in bundles for d in b.decisions if isinstance(d, Halt)]
+def _by_kind(bundles: Iterable[Bundle]) -> dict[type[Decision], list[Said[Any]]]:
+    """The decisions of each kind in chain order; both kinds of edits are under ``Omit``."""
+    said: dict[type[Decision], list[Said[Any]]] = {}
+    for bundle in bundles:
+        for decision in bundle.decisions:
+            kind = type(decision)
+            said.setdefault(Omit if kind is Replace else kind, []).append(Said(bundle.plugin, decision))
+    return said
+
+
+def _first_halt(halts: Sequence[Said[Halt]]) -> Said[Halt] | None:
     return next((said for said in halts if said.decision.end_run), halts[0] if halts else None)
 
 
-def _first_resume(bundles: Iterable[Bundle]) -> Said[Resume] | None:
-    return next((Said(b.plugin, b.resume) for b in bundles if b.resume is not None), None)
-
-
-def _longest_wait(bundles: Iterable[Bundle], now: datetime) -> Said[Wait] | None:
-    waits = [Said(b.plugin, d) for b in bundles for d in b.decisions if isinstance(d, Wait)]
+def _longest_wait(waits: Sequence[Said[Wait]], now: datetime) -> Said[Wait] | None:
+    if len(waits) == 1:
+        return waits[0]
     return max(waits, key=lambda said: (said.decision.seconds_from(now), said.decision.stated), default=None)
 
 
-def _smallest_adjust(bundles: Iterable[Bundle]) -> Said[Adjust] | None:
+def _smallest_adjust(adjusts: Sequence[Said[Adjust]]) -> Said[Adjust] | None:
     joined: Said[Adjust] | None = None
-    for bundle in bundles:
-        for decision in bundle.decisions:
-            if not isinstance(decision, Adjust):
-                continue
-            if joined is None:
-                joined = Said(bundle.plugin, decision)
-                continue
-            have = joined.decision
-            limits = [x for x in (have.max_output_tokens, decision.max_output_tokens) if x is not None]
-            efforts = [x for x in (have.reasoning_effort, decision.reasoning_effort) if x is not None]
-            smaller = Adjust(
-                max_output_tokens=min(limits, default=None),
-                reasoning_effort=min(efforts, key=lambda effort: effort.rank, default=None),
-            )
-            if smaller != have:
-                joined = Said(bundle.plugin, smaller)
+    for said in adjusts:
+        if joined is None:
+            joined = said
+            continue
+        have, more = joined.decision, said.decision
+        limits = [x for x in (have.max_output_tokens, more.max_output_tokens) if x is not None]
+        efforts = [x for x in (have.reasoning_effort, more.reasoning_effort) if x is not None]
+        smaller = Adjust(
+            max_output_tokens=min(limits, default=None),
+            reasoning_effort=min(efforts, key=lambda effort: effort.rank, default=None),
+        )
+        if smaller != have:
+            joined = Said(said.plugin, smaller)
     return joined
 
 
-def _memories(bundles: Iterable[Bundle]) -> Mapping[str, JSONValue]:
-    return MappingProxyType(
-        {b.plugin: d.value for b in bundles for d in b.decisions if isinstance(d, Remember)}
-    )
+def _memories(remembered: Sequence[Said[Remember]]) -> Mapping[str, JSONValue]:
+    if not remembered:
+        return EMPTY_PROPOSAL.memory
+    return MappingProxyType({said.plugin: said.decision.value for said in remembered})
 
 
 def _join_edits(
-    bundles: Iterable[Bundle],
+    several: Sequence[Said[Edit]],
 ) -> tuple[Mapping[EntryRef, Said[Edit]], tuple[Dropped, ...]]:
+    if not several:
+        return EMPTY_PROPOSAL.edits, ()
     edits: dict[EntryRef, Said[Edit]] = {}
     dropped: list[Dropped] = []
-    for bundle in bundles:
-        for decision in bundle.decisions:
-            if isinstance(decision, Omit):
-                present = edits.get(decision.entry)
-                if present is None or isinstance(present.decision, Replace):
-                    edits[decision.entry] = Said(bundle.plugin, decision)
-            elif isinstance(decision, Replace):
-                why = _why_not_narrower(edits.get(decision.entry), decision)
-                if why is None:
-                    edits[decision.entry] = Said(bundle.plugin, decision)
-                else:
-                    dropped.append(Dropped(bundle.plugin, "Replace", why))
+    for said in several:
+        decision = said.decision
+        present = edits.get(decision.entry)
+        if isinstance(decision, Omit):
+            if present is None or isinstance(present.decision, Replace):
+                edits[decision.entry] = said
+            continue
+        why = _why_not_narrower(present, decision)
+        if why is None:
+            edits[decision.entry] = said
+        else:
+            dropped.append(Dropped(said.plugin, "Replace", why))
     return MappingProxyType(edits), tuple(dropped)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from continuity_core.engine.budgets import end_windows
 from continuity_core.engine.state import RECENT_TURNS, RunState, Streak
 from continuity_core.model.boundary import Mode
 from continuity_core.model.cause import Cause, CauseKind
 from continuity_core.model.evolving import changed
-from continuity_core.model.turn import ToolCall, Turn, TurnFacts
+from continuity_core.model.turn import ToolCall, Turn, TurnFacts, digest_of
 
 _WAS_NOT_ON = "recovery was not on when the turn ended"
 
@@ -37,8 +35,8 @@ def facts_of(turn: Turn, cause: Cause) -> TurnFacts:
     return TurnFacts(
         cause=cause.kind,
         stop_reason=turn.stop_reason,
-        tools=tuple(call.name for call in calls),
-        argument_digests=tuple(_digest(call.arguments) for call in calls),
+        tools=tuple([call.name for call in calls]),
+        argument_digests=tuple([digest_of(call.arguments) for call in calls]),
         content_digest=turn.content_digest(),
         ends_in=None if last is None else ("call" if isinstance(last, ToolCall) else "text"),
     )
@@ -51,7 +49,3 @@ def _streak(facts: TurnFacts, state: RunState) -> Streak | None:
     if streak is not None and streak.digest == facts.content_digest:
         return streak
     return Streak(digest=facts.content_digest)
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from datetime import datetime
+from datetime import UTC, datetime
 
 from continuity_core.engine.state import PluginWaits, RunState
 from continuity_core.model.boundary import Boundary, Mode, RunView
 from continuity_core.model.evolving import changed
+from continuity_core.model.turn import Turn
 
 _NO_WAITS = PluginWaits()
+_NO_VIEW = RunView(id="", session="", started_at=datetime.fromtimestamp(0, UTC))
 
 
-def common_view(state: RunState, mode: Mode, now: datetime) -> RunView:
-    """What every plugin sees of the run."""
-    return RunView(
+def common_view(state: RunState, mode: Mode, now: datetime, ended: Turn | None = None) -> RunView:
+    """What every plugin sees of the run; a turn that ``ended`` and is not noted in the state yet counts."""
+    turns, requests, output_tokens = state.turns, state.requests, state.output_tokens
+    if ended is not None:
+        turns, requests = turns + 1, requests + ended.requests
+        output_tokens += ended.usage.output_tokens or 0
+    return changed(
+        _NO_VIEW,
         id=state.run,
         session=state.session_id,
         parent=state.parent,
         mode=mode,
         started_at=state.started_at,
         now=now,
-        turns=state.turns,
-        requests=state.requests,
-        output_tokens=state.output_tokens,
+        turns=turns,
+        requests=requests,
+        output_tokens=output_tokens,
         resumes=state.resumes,
         held_seconds=state.held,
         spent=state.spent,
     )
+
+
+def is_alike_for_all(state: RunState) -> bool:
+    """Whether nothing in the state belongs to one plugin, so that all see the same."""
+    return not (state.waits or state.memory or state.injections)
 
 
 def view_for(view: RunView, state: RunState, plugin: str) -> RunView:

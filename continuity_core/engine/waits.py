@@ -86,7 +86,7 @@ class EndedWait:
 class Waits:
     """The waits of one run, one at a time."""
 
-    ended: tuple[EndedWait, ...] = ()
+    ended: list[EndedWait] = attrs.field(factory=list)
     now: HeldNow | None = None
     """The wait that is held now."""
 
@@ -112,6 +112,6 @@ class Waits:
         """The wait that was held is over."""
         assert self.now is not None
         ended = EndedWait(self.now, outcome)
-        self.ended += (ended,)
+        self.ended.append(ended)
         self.now = None
         return ended

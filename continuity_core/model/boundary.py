@@ -47,7 +47,7 @@ class RunView:
     now: datetime | None = None
     """The moment by the run's clock, where a turn is classified or a boundary decided."""
     turns: int = 0
-    """Turns that ended in this run."""
+    """Turns that ended in this run, the one at hand included."""
     requests: int = 0
     """Provider requests, native retries included where the host counts them."""
     output_tokens: int = 0

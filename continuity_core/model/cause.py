@@ -7,9 +7,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 import attrs
-from attrs.validators import deep_iterable, instance_of, optional
+from attrs.validators import deep_iterable, instance_of
 
-from continuity_core.model.checks import exactly_one, some_instant, some_seconds, some_text, text_or_none
+from continuity_core.model.checks import (
+    exactly_one,
+    instant_or_none,
+    seconds_or_none,
+    some_text,
+    text_or_none,
+)
 
 
 class CauseKind(StrEnum):
@@ -43,9 +49,9 @@ class CauseKind(StrEnum):
 class Guidance:
     """One statement of a provider on how long to wait: ``seconds`` or ``until``, exactly one of them."""
 
-    seconds: float | None = attrs.field(default=None, validator=optional(some_seconds))
+    seconds: float | None = attrs.field(default=None, validator=seconds_or_none)
     """Seconds from the moment of the failure, from 0 to a thousand years; no margin of ours is in it."""
-    until: datetime | None = attrs.field(default=None, validator=optional(some_instant))
+    until: datetime | None = attrs.field(default=None, validator=instant_or_none)
     """An aware instant; one in the past means now."""
     approximate: bool = False
     """The provider rounded or hedged (``~2 min``)."""

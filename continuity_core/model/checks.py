@@ -37,6 +37,12 @@ def some_seconds(_: object, attribute: _Attribute, value: object) -> None:
         )
 
 
+def seconds_or_none(_: object, attribute: _Attribute, value: object) -> None:
+    """A number of seconds from 0 to a thousand years, or nothing."""
+    if value is not None:
+        some_seconds(_, attribute, value)
+
+
 def some_count(_: object, attribute: _Attribute, value: object) -> None:
     """A whole number >= 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -49,7 +55,13 @@ def some_instant(_: object, attribute: _Attribute, value: object) -> None:
         raise ValueError(f"{attribute.name} must be a datetime with a time zone, not {value!r}")
 
 
+def instant_or_none(_: object, attribute: _Attribute, value: object) -> None:
+    """An instant with a time zone, or nothing."""
+    if value is not None:
+        some_instant(_, attribute, value)
+
+
 def exactly_one(owner: str, **values: object) -> None:
     """Raise ``ValueError`` unless exactly one of the values is given."""
-    if sum(value is not None for value in values.values()) != 1:
+    if list(values.values()).count(None) != len(values) - 1:
         raise ValueError(f"{owner} takes exactly one of {' and '.join(values)}")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import attrs
 from attrs.validators import ge, optional
 
-from continuity_core.model.checks import exactly_one, some_count, some_instant, some_seconds, some_text
+from continuity_core.model.checks import exactly_one, instant_or_none, seconds_or_none, some_count, some_text
 from continuity_core.model.entries import EntryRef
 
 JSONValue: TypeAlias = Any
@@ -49,12 +49,12 @@ class Resume:
 class Wait:
     """Hold before the next turn: ``seconds`` or ``until``, exactly one of them."""
 
-    seconds: float | None = attrs.field(default=None, validator=optional(some_seconds))
-    until: datetime | None = attrs.field(default=None, validator=optional(some_instant))
+    seconds: float | None = attrs.field(default=None, validator=seconds_or_none)
+    until: datetime | None = attrs.field(default=None, validator=instant_or_none)
     why: str = attrs.field(validator=some_text)
     stated: bool = False
     """The provider said so: it is held in full or there is no resume at all."""
-    cap: float | None = attrs.field(default=None, validator=optional(some_seconds))
+    cap: float | None = attrs.field(default=None, validator=seconds_or_none)
     """Seconds. A wait of our own is cut down to it; a stated wait beyond it ends recovery."""
 
     def __attrs_post_init__(self) -> None:

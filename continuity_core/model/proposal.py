@@ -46,7 +46,10 @@ class Bundle:
     @property
     def resume(self) -> Resume | None:
         """Its first resume, if it asks for one."""
-        return next((d for d in self.decisions if type(d) is Resume), None)
+        for decision in self.decisions:
+            if isinstance(decision, Resume):
+                return decision
+        return None
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ from continuity_core.model.stop_reason import StopReason
 if TYPE_CHECKING:
     from continuity_core.model.cause import CauseKind
 
-_FIELD_END = b"\x00"
+_FIELD_END = "\x00"
 
 
 @attrs.frozen
@@ -102,7 +102,7 @@ class Turn:
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls in the order in which the model asked for them."""
-        return tuple(block for block in self.blocks if type(block) is ToolCall)
+        return tuple([block for block in self.blocks if type(block) is ToolCall])
 
     @property
     def executable_calls(self) -> tuple[ToolCall, ...]:
@@ -115,6 +115,8 @@ class Turn:
     def entries(self) -> tuple[EntryRef, ...]:
         """The assistant entry and the entries of its results: what has to be left out together."""
         refs = [] if self.entry is None else [self.entry]
+        if not self.results:
+            return tuple(refs)
         refs.extend(result.entry for result in self.results if result.entry is not None)
         return tuple(dict.fromkeys(refs))
 
@@ -134,12 +136,9 @@ class Turn:
 
     def content_digest(self) -> str:
         """Digest of text, reasoning, and call names with arguments; ids do not count."""
-        digest = hashlib.blake2b(digest_size=8)
-        for block in self.blocks:
-            for part in _content_of(block):
-                digest.update(part.encode("utf-8", "surrogatepass"))
-                digest.update(_FIELD_END)
-        return digest.hexdigest()
+        parts = [part for block in self.blocks for part in _content_of(block)]
+        fields = "".join([part + _FIELD_END for part in parts])
+        return digest_of(fields)
 
     @classmethod
     def from_exception(cls, exception: BaseException, **facts: Any) -> Turn:
@@ -165,6 +164,14 @@ class Turn:
         from continuity_core.model.reading import anthropic_messages
 
         return anthropic_messages.read(message)
+
+
+def digest_of(text: str) -> str:
+    """A digest by which the same text is known again, also by another process.
+
+    SHA-256, since processors have instructions for it: every turn's whole content goes through here.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _content_of(block: Block) -> tuple[str, ...]:
