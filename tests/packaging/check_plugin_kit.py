@@ -263,6 +263,22 @@ def test_a_plugin_that_raises_exits_or_is_slow_harms_no_run_and_is_named(crowd: 
     assert "failed: leaving in continuity_before_settle: SystemExit: 3" in story
 
 
+def test_an_author_s_tests_do_not_notice_what_else_is_installed(crowd: Path, tmp_path: Path) -> None:
+    done = run(
+        cwd=tmp_path,
+        PYTHONPATH=str(crowd),
+        code="""
+        from continuity_core.testing import check_plugin, play
+        from continuity_loop_guard import LoopGuard
+        check_plugin(LoopGuard, examples=5, time_limit=1)
+        run = play([{"text": "half", "cut": "no_finish"}, {"text": "done"}], plugins=[LoopGuard],
+                   settings={"plugins": {"stream-recovery": {"wait": "none"}}})
+        print(run.outcome.text, [event.kind for event in run.events if event.kind.startswith("plugin")])
+        """,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("done []\n", "", 0)
+
+
 def test_what_is_deprecated_is_told_with_its_horizon(crowd: Path, tmp_path: Path) -> None:
     done = run(
         cwd=tmp_path,
