@@ -1,7 +1,8 @@
 """How right and how fast the reader of provider errors is.
 
-    python benchmarks/errors.py accuracy [FILE.jsonl ...]
+    python benchmarks/errors.py [--short] [--json OUT]    # the cost, beside its targets
     python benchmarks/errors.py cost [FILE.jsonl ...]
+    python benchmarks/errors.py accuracy [FILE.jsonl ...]
 
 The cases are ``tests/data/errors.jsonl`` and ``errors_more.jsonl``, or other files in their format.
 ``errors_compared.py`` asks other projects on the same cases.
@@ -18,6 +19,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from measuring import Measured, Target, report
 
 from continuity_core.errors import Cause, Failure, classify
 
@@ -132,34 +135,64 @@ def read_kept(text: str) -> Cause:
     return classify(Failure.from_text(text), now=SOME_MOMENT)
 
 
-def cost(paths: list[Path]) -> None:
-    """Time for one text, for large ones, and for texts made to be slow."""
+def cost_of_cases(paths: list[Path], rounds: int) -> dict[str, float]:
+    """Microseconds for one case, and how many are read in a second."""
     failures = [(failure_of(case), moment_of(case)) for case in read_cases(paths)]
-    times = sorted(best_of(partial(read, failure, now), 15) * 1e6 for failure, now in failures)
-    late = times[int(len(times) * 0.95)]
-    print(f"a case: median {statistics.median(times):.0f} µs, 95 % below {late:.0f} µs")
-    print(
-        f"a typical text: {best_of(partial(read, Failure.from_text(TYPICAL, status=429)), 2000) * 1e6:.0f} µs"
+    times = sorted(best_of(partial(read, failure, now), rounds) * 1e6 for failure, now in failures)
+    return {
+        "median_us": round(statistics.median(times), 1),
+        "p95_us": round(times[int(len(times) * 0.95)], 1),
+        "cases_per_second": round(1e6 / statistics.mean(times)),
+    }
+
+
+def cost_of_hostile(pump: str, rounds: int) -> dict[str, float]:
+    """Milliseconds for a text made to be slow, of one megabyte and of two; and as a host keeps it."""
+    one, two = (pump * (size // len(pump)) for size in (MEGABYTE, 2 * MEGABYTE))
+    first, second = (best_of(partial(read, Failure(message=text)), rounds) for text in (one, two))
+    return {
+        "one_megabyte_ms": round(first * 1e3, 1),
+        "two_to_one": round(second / first, 2),
+        "one_megabyte_by_from_text_ms": round(best_of(partial(read_kept, one), rounds) * 1e3, 1),
+    }
+
+
+def cost(paths: list[Path], *, short: bool = False) -> dict[str, Any]:
+    """Time for one text, for large ones, and for texts made to be slow."""
+    typical = best_of(partial(read, Failure.from_text(TYPICAL, status=429)), 200 if short else 2000)
+    return {
+        "typical_us": round(typical * 1e6, 1),
+        "cases": cost_of_cases(paths, 3 if short else 15),
+        "hostile": {name: cost_of_hostile(pump, 2 if short else 5) for name, pump in PUMPS.items()},
+    }
+
+
+def measure(short: bool) -> Measured:
+    """The costs, beside their targets."""
+    figures = cost(CASES, short=short)
+    worst = max(hostile["two_to_one"] for hostile in figures["hostile"].values())
+    return Measured(
+        targets=[
+            Target(what="reading a typical error", measured=figures["typical_us"], target=100, unit="µs"),
+            Target(what="reading 2 MB of a hostile text, to 1 MB", measured=worst, target=2.3),
+        ],
+        figures=figures,
     )
-    for name, pump in PUMPS.items():
-        one, two = (pump * (size // len(pump)) for size in (MEGABYTE, 2 * MEGABYTE))
-        first, second = (best_of(partial(read, Failure(message=text)), 5) for text in (one, two))
-        kept = best_of(partial(read_kept, one), 5)
-        print(
-            f"{name}: 1 MB {first * 1e3:.0f} ms, 2 MB {second * 1e3:.0f} ms ({second / first:.2f} times);"
-            f" 1 MB by from_text {kept * 1e3:.1f} ms"
-        )
 
 
-def main() -> None:
-    """Run one measurement."""
-    commands = {"accuracy": accuracy, "cost": cost}
-    name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name not in commands:
-        sys.exit(f"usage: python benchmarks/errors.py {'|'.join(commands)} [FILE.jsonl ...]")
-    paths = [Path(argument) for argument in sys.argv[2:]]
-    commands[name](paths or CASES)
+def main() -> int:
+    """Measure the cost as every script does, or what was asked for; the result is the exit status."""
+    name, paths = "".join(sys.argv[1:2]), [Path(argument) for argument in sys.argv[2:]] or CASES
+    if name == "accuracy":
+        accuracy(paths)
+    elif name == "cost":
+        print(json.dumps(cost(paths), indent=1))
+    elif name == "" or name.startswith("-"):
+        return report(measure, name="errors", about=str(__doc__).partition("\n")[0])
+    else:
+        sys.exit("usage: python benchmarks/errors.py [accuracy|cost [FILE.jsonl ...]] [--short] [--json OUT]")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

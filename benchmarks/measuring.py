@@ -134,7 +134,7 @@ def report(
     measured = measure(chosen.short)
     if chosen.short and any(target.is_far_over for target in measured.targets):
         measured = measured.better_of(measure(True))
-    text = json.dumps(written(name, measured, short=chosen.short), indent=1)
+    text = json.dumps(written(name, measured, short=chosen.short), indent=1, ensure_ascii=False)
     if chosen.json:
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
     print(text)
