@@ -224,3 +224,46 @@ async def test_a_conversation_can_be_forked_in_a_wait(world: Any, finish: Finish
     assert type(fork.agent) is type(world.agent())
     await finish(fork)
     assert get_agent_final_response(fork.state.events) == "of the fork"
+
+
+async def test_conversations_at_a_time_share_nothing_but_the_continuity(world: Any) -> None:
+    half = {"text": "HALF", "stop": "length"}
+    world.play(half, half, half, DONE, DONE, DONE)
+    continuity = world.load({"max_resumes": 1})
+    conversations = [world.conversation(continuity=continuity) for _ in range(3)]
+    for conversation in conversations:
+        conversation.send_message(f"go {conversation.id}")
+    await asyncio.gather(*(conversation.arun() for conversation in conversations))
+    for conversation in conversations:
+        assert get_agent_final_response(conversation.state.events) == "done"
+        assert conversation.report.resumes == 1
+    assert all(len(request.user_texts) == 1 for request in world.requests)
+
+
+async def test_cancelled_at_any_moment_nothing_more_is_requested_and_the_lock_is_free(world: Any) -> None:
+    """The task is cancelled ever later, until it comes to its end before that."""
+    world.clock.auto_advance = True
+    continuity = world.load()
+    moments, is_done = 0, False
+    while not is_done:
+        moments += 1
+        world.play(BROKEN, {"text": "HALF", "stop": "length"}, {"text": "torn", "cut": "rst"}, DONE)
+        conversation = world.conversation(continuity=continuity)
+        conversation.send_message("go")
+        task = asyncio.create_task(conversation.arun())
+        await asyncio.wait([task], timeout=moments**2 * 0.01)
+        is_done = task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.sleep(0.1)  # A request that was on its way when the task was cancelled arrives.
+        before = len(world.requests)
+        assert continuity.status()["runs"] == []
+        assert type(conversation.agent) is type(world.agent())
+        with conversation.state:
+            pass
+        if not is_done:
+            assert conversation.report is None or conversation.report.outcome is RunOutcome.ABORTED
+        await asyncio.sleep(0.02)
+        assert len(world.requests) == before
+    assert get_agent_final_response(conversation.state.events) == "done"
+    assert moments > 2
