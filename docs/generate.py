@@ -134,6 +134,20 @@ def template() -> str:
     return f"```toml\n{text[text.index('[project]') : text.index('[tool.')].strip()}\n```"
 
 
+def drawn() -> str:
+    """The public strategies of hypothesis."""
+    from continuity_core.testing import strategies
+
+    rows = [
+        (f"`{name}{signature(member).partition(' -> ')[0]}`", plain(first_paragraph(member.__doc__)))
+        for name, member in vars(strategies).items()
+        if inspect.isfunction(member)
+        and member.__module__ == strategies.__name__
+        and not name.startswith("_")
+    ]
+    return table(("strategy", "what it draws"), rows)
+
+
 UNDOCUMENTED = {
     "SPEC_VERSION": "The version of the hook specification, as a tuple of numbers.",
     "SYSTEM_CLOCK": "The clock that is used where none is given.",
@@ -195,6 +209,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "names": lambda: names(continuity_core),
     "testing-names": lambda: names(testing),
     "error-names": lambda: names(errors),
+    "drawn": drawn,
     "kit-functions": lambda: functions(testing.check_plugin, testing.play_async, testing.play),
     "kit-classes": lambda: classes(
         *(
