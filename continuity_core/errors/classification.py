@@ -40,7 +40,7 @@ STEPS = (
     Step(by_structure.stop_reason),
     Step(by_words.parameter),
     Step(by_words.code_in_prose),
-    _worded("length", CauseKind.LENGTH, "the output was cut at its cap"),
+    Step(by_words.output_cap),
     Step(by_words.too_large),
     Step(by_words.overflow),
     Step(by_words.refused),

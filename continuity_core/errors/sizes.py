@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
-_LIMIT = re.compile(r"\b(?:limit:?|holds|allows|at most) (\d[\d,]{0,15})")
-_REQUESTED = re.compile(r"\b(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})")
+_LIMIT = re.compile(
+    r"\b(?:limit:?|holds|allows|at most|(?:limit|quota|cap|length|size|window)(?::| is| of)) (\d[\d,]{0,15})"
+)
+_REQUESTED = re.compile(
+    r"\b(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})"
+    r"|\brequest (?:contains|has) (\d[\d,]{0,15}) (?:input |prompt )?tokens"
+)
 _LARGER = re.compile(
     r"\b(\d[\d,]{2,15})(?: [a-z]{3,12})? (?:is |are )?(?:larger|greater|more|bigger|higher) than "
     r"(?:the |your |its |a |our )?(?:limit of |maximum of )?(\d[\d,]{2,15})"
@@ -20,7 +25,7 @@ def larger_than_its_limit(text: str) -> tuple[int, int] | None:
         return None
     limit, requested = _LIMIT.search(text), _REQUESTED.search(text)
     if limit is not None and requested is not None:
-        return _if_larger(requested.group(1), limit.group(1))
+        return _if_larger(requested.group(1) or requested.group(2), limit.group(1))
     if "request" in text and " than " in text and "used" not in text:
         larger = _LARGER.search(text)
         return None if larger is None else _if_larger(*larger.groups())

@@ -98,3 +98,22 @@ def test_a_text_that_begins_with_a_tools_failure_is_not_the_providers(text: str)
 def test_a_handshake_that_is_refused_is_no_broken_connection() -> None:
     text = "failed to connect to the websocket: HTTP error: 403 Forbidden by the gateway"
     assert classify(Failure.from_text(text)).kind is CauseKind.PERMANENT
+
+
+def test_a_limit_is_the_reason_of_a_stream_that_was_cut_for_it() -> None:
+    cut = "stream disconnected before completion: "
+    assert classify(Failure.from_text(cut + "The throughput cap is reached")).kind is CauseKind.RATE_LIMIT
+    assert classify(Failure.from_text(cut + "the connection limit was reached")).kind is CauseKind.TRANSIENT
+
+
+@pytest.mark.parametrize(
+    "text", ["the output cap of this model was hit", "the completion hit its length limit"]
+)
+def test_an_output_cap_is_read_by_its_words(text: str) -> None:
+    assert classify(Failure.from_text(text)).kind is CauseKind.LENGTH
+
+
+def test_an_allowance_that_comes_back_within_a_minute_is_a_throttle() -> None:
+    text = "Your allowance will reset after {}"
+    assert classify(Failure.from_text(text.format("53s"))).kind is CauseKind.RATE_LIMIT
+    assert classify(Failure.from_text(text.format("5h"))).kind is CauseKind.USAGE_LIMIT

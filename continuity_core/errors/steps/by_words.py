@@ -13,13 +13,14 @@ from continuity_core.errors.forms import (
     may_be_a_stop,
     shows_usage,
 )
-from continuity_core.errors.sentences import CombinationIndex
+from continuity_core.errors.sentences import CombinationIndex, stems_of
 from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
 from continuity_core.errors.tables import codes
 from continuity_core.errors.tables.combinations import (
     COMBINATIONS,
     LAST_WORDS,
     NO_ROOM,
+    OUTPUT_CAPS,
     PLAIN_WORDS,
 )
 from continuity_core.errors.tables.exception_names import (
@@ -37,7 +38,12 @@ _BARE_REFUSALS = frozenset(
     | {"auth:<forbidden>", "auth:not allowed to"}
 )
 """A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
-_PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(CombinationIndex, (PLAIN_WORDS, COMBINATIONS, LAST_WORDS))
+_OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
+    CombinationIndex, (OUTPUT_CAPS, PLAIN_WORDS, COMBINATIONS, LAST_WORDS)
+)
+_LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
+_OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
+_CLAUSES_LENGTH = 512
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
@@ -100,6 +106,17 @@ def code_in_prose(case: Deliberation) -> Verdict | None:
         if row is not None:
             return Verdict(row[0], f"The text names the code {word!r}: {row[0]}.", f"code:{plain_name(word)}")
     return None
+
+
+def output_cap(case: Deliberation) -> Verdict | None:
+    """An output that was cut at its cap."""
+    found = case.worded("length", CauseKind.LENGTH, "the output was cut at its cap")
+    if found is not None or case.evidence.status == 429 or case.find("throttle") is not None:
+        return found
+    if not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
+        return None
+    row = next(case.spoken_of(_OUTPUT_CAPS), None)
+    return None if row is None else Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
 
 
 def too_large(case: Deliberation) -> Verdict | None:
@@ -240,11 +257,25 @@ def transport(case: Deliberation) -> Verdict | None:
     status = case.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
     if status in (401, 402) or (status == 403 and "temporar" not in case.evidence.text):
         return None
-    return case.worded(
+    return _limit_behind(case) or case.worded(
         "transport",
         CauseKind.TRANSIENT,
         "the connection, the stream or a proxy broke",
     )
+
+
+def _limit_behind(case: Deliberation) -> Verdict | None:
+    """A limit that is told as the reason of a broken stream: ``stream disconnected: the cap is reached``."""
+    if ": " not in case.evidence.text or not any(row.may_match(case.evidence.stems) for row in _LIMITS):
+        return None
+    for clause in case.evidence.text[:_CLAUSES_LENGTH].split(": ")[1:]:
+        stems = stems_of(clause.partition(". ")[0])
+        row = next((row for row in _LIMITS if row.matches(stems)), None)
+        if row is not None and _OF_A_CONNECTION.isdisjoint(stems):
+            return case.limit(
+                f"words:{row.name}", f"it speaks of {row.name}", default=row.kind, wait_decides=True
+            )
+    return None
 
 
 def server_fault(case: Deliberation) -> Verdict | None:
@@ -265,7 +296,7 @@ def combination(case: Deliberation) -> Verdict | None:
         if not (
             status in (None, 400)
             or row.kind in _KINDS_BESIDE_A_STATUS
-            or (status == 403 and row.name == "a limit")
+            or (status in (402, 403) and row.name == "a limit")
         ):
             continue
         if row.kind is CauseKind.TRANSIENT and (
@@ -276,7 +307,8 @@ def combination(case: Deliberation) -> Verdict | None:
         if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
             decides = row.kind is CauseKind.USAGE_LIMIT  # a bucket of a day may refill within seconds
             reason = f"it speaks of {row.name}"
-            return case.limit(f"words:{row.name}", reason, default=row.kind, wait_decides=decides)
+            default = CauseKind.USAGE_LIMIT if status == 402 else row.kind  # what is paid for by the month
+            return case.limit(f"words:{row.name}", reason, default=default, wait_decides=decides)
         if row.name == "money" and case.comes_back():
             return case.limit(f"words:{row.name}", "the balance comes back", default=row.kind)
         return Verdict(row.kind, why, f"words:{row.name}")

@@ -41,8 +41,8 @@ _REACHED = _words(
     "gone full"
 )
 _RATES = _words(
-    "minute minutes min second seconds rpm tpm qps rps rate throttled throttle hour hourly day daily week weekly month "
-    "monthly today quota plan subscription bucket"
+    "minute minutes min second seconds rpm tpm qps rps rate throttled throttle throughput hour hourly day daily week "
+    "weekly month monthly today quota plan subscription bucket tier pricing concurrency"
 )
 _WRONG = _words(
     "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
@@ -65,6 +65,18 @@ PLAIN_WORDS: tuple[Combination, ...] = (
             ),
         ),
         _words("rate limit limited cooldown quota request metadata header parameter backed throttled"),
+    ),
+    Combination(
+        "a token that does not open",
+        CauseKind.PERMANENT,
+        (
+            _words("token"),
+            _words("missing revoked unset configured inactive unauthorized blank"),
+            _words(
+                "auth access bearer refresh login provider api session oauth authentication anthropic openai"
+            ),
+        ),
+        _words("rate limit count max_tokens tokens_left"),
     ),
     Combination(
         "a certificate",
@@ -144,13 +156,7 @@ NO_ROOM = Combination(
 )
 """A service that is full says so under status 429, too."""
 
-COMBINATIONS: tuple[Combination, ...] = (
-    Combination(
-        "stopped by the user",
-        CauseKind.CANCELLED,
-        (_words("user caller client"), _words("abort aborted cancel cancelled canceled stopped interrupted")),
-        _words("connection tool stream"),
-    ),
+OUTPUT_CAPS: tuple[Combination, ...] = (
     Combination(
         "the output was cut",
         CauseKind.LENGTH,
@@ -164,12 +170,12 @@ COMBINATIONS: tuple[Combination, ...] = (
         "the output cap",
         CauseKind.LENGTH,
         (
-            _words("output completion"),
-            _words("token tokens length"),
-            _words("limit cap maximum max"),
-            _words("reached exceeded hit"),
+            _words("output completion length"),
+            _words("token tokens length output max_tokens"),
+            _words("limit cap maximum max quota allowance"),
+            _words("reached exceeded hit exhausted"),
         ),
-        _RATES | _words("possibly"),
+        (_RATES - _words("quota")) | _words("possibly request context input prompt"),
     ),
     Combination(
         "a cap by its name",
@@ -192,6 +198,16 @@ COMBINATIONS: tuple[Combination, ...] = (
             _words("limit cap maximum max max_tokens long"),
         ),
         _RATES | _words("prompt input context"),
+    ),
+)
+"""An output that was cut at its cap; asked before limits, whose words it shares."""
+
+COMBINATIONS: tuple[Combination, ...] = (
+    Combination(
+        "stopped by the user",
+        CauseKind.CANCELLED,
+        (_words("user caller client"), _words("abort aborted cancel cancelled canceled stopped interrupted")),
+        _words("connection tool stream"),
     ),
     Combination(
         "the context",
@@ -296,7 +312,7 @@ COMBINATIONS: tuple[Combination, ...] = (
             ),
             _REACHED,
         ),
-        _words("minute second concurrent"),
+        _words("minute second concurrent rate throughput"),
     ),
     Combination(
         "a window, in other languages",
@@ -319,7 +335,9 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.RATE_LIMIT,
         (
             _words("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
-            _words("limit limits limited limiter exceeded exceeds throttled many maximum max"),
+            _words(
+                "limit limits limited limiter quota cap allowance ceiling exceeded exceeds throttled many maximum max"
+            ),
         ),
         _words(
             "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
@@ -403,7 +421,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.TRANSIENT,
         (
             _words("connection connect stream socket network websocket tls internet rst_stream eof fetch"),
-            _words("error errors unable cannot canceled cancelled offline sending bad post"),
+            _words("error errors errored unable cannot canceled cancelled offline sending bad post"),
         ),
         _words("tool mcp schema key credentials git"),
     ),
@@ -522,7 +540,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         "what is not there",
         CauseKind.PERMANENT,
         (
-            _words("not isn aren cannot doesn don never"),
+            _words("not isn aren cannot doesn don never longer"),
             _words(
                 "found find locate supported allowed provided enabled valid accepted configured exist exists permitted "
                 "recognized recognised installed eligible authorized authorised specified implemented"
@@ -550,7 +568,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         (
             _words(
                 "temporarily temporary momentarily hiccup glitch outage maintenance unresponsive stalled flaky "
-                "disruption intermittent timeout disconnected unreachable overload congested congestion"
+                "disruption intermittent timeout disconnected unreachable overload saturated congested congestion"
             ),
         ),
         _TOOLS,

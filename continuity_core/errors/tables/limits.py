@@ -135,7 +135,6 @@ USAGE = (
         "this month's",
         "message limit",
         "messages limit",
-        "allowance * reset",
         "free tier limit",
         "free tier used up",
         "free plan limit",
@@ -151,7 +150,6 @@ USAGE = (
         "reached your*limit",
         "reached your*quota",
         "reached the*limit for your",
-        "exceeded your*allowance",
         unless=(
             "rate limit",
             "rate-limit",
@@ -235,6 +233,8 @@ USAGE = (
 
 VAGUE_WINDOW = said(
     "many",
+    "allowance * reset",
+    "exceeded your*allowance",
     "quota exhausted",
     "quota has been exhausted",
     "quota is exhausted",

@@ -119,6 +119,7 @@ SERVER_FAULT = (
         "service is currently",
         "temporarily unavailable",
         "temporary unavailable",
+        "temporarily not available",
         "temporarily offline",
         "temporarily down",
         "is unavailable",
