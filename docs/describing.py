@@ -43,12 +43,16 @@ def signature(function: Callable[..., Any]) -> str:
     shown = inspect.signature(function)
     parameters = [
         each
-        if each.default is each.empty or isinstance(each.default, str | int | tuple | None)
+        if each.default is each.empty or isinstance(each.default, str | int | None) or _of_texts(each.default)
         else each.replace(default=_ELLIPSIS)
         for each in shown.parameters.values()
         if each.name not in ("self", "cls")
     ]
     return re.sub(r"""(: |-> )(['"])(.*?)\2""", r"\1\3", str(shown.replace(parameters=parameters)))
+
+
+def _of_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(type(part) is str for part in value)
 
 
 class _Ellipsis:

@@ -138,12 +138,14 @@ def drawn() -> str:
     """The public strategies of hypothesis."""
     from continuity_core.testing import strategies
 
+    own = [
+        (name, member)
+        for name, member in vars(strategies).items()
+        if not name.startswith("_") and getattr(member, "__module__", "") == strategies.__name__
+    ]
     rows = [
         (f"`{name}{signature(member).partition(' -> ')[0]}`", plain(first_paragraph(member.__doc__)))
-        for name, member in vars(strategies).items()
-        if inspect.isfunction(member)
-        and member.__module__ == strategies.__name__
-        and not name.startswith("_")
+        for name, member in own
     ]
     return table(("strategy", "what it draws"), rows)
 
