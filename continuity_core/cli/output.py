@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROGRAM = "continuity"
 _PLAIN_WIDTH = 10_000
 """Columns of a pipe: its lines are never broken."""
-_ALIGNED = 60
+_ALIGNED = 48
 """Characters of a cell in a pipe up to which its column is filled to its width: a longer one shifts its line
 only."""
 
