@@ -277,3 +277,13 @@ class RpcPi:
 
 PYTHON = sys.executable
 MODULE = EXTENSION
+
+
+def children_of(parent: int) -> list[int]:
+    """Processes of our command line under this one."""
+    children = [
+        child
+        for task in Path(f"/proc/{parent}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return [int(child) for child in children if b"hosts.stdio" in Path(f"/proc/{child}/cmdline").read_bytes()]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pi_runs import ALONE, DONE, PiHome, Printed, broken, cut
+from pi_runs import ALONE, DONE, PiHome, Printed, broken, children_of, cut
 
 DIES_AT_THE_FIRST_TURN = """
 import os
@@ -123,16 +123,6 @@ def test_a_child_ends_with_its_session(home: PiHome) -> None:
         pi.send("new_session")
         pi.until("response", command="new_session")
         eventually(lambda: not is_alive(child))
-
-
-def children_of(parent: int) -> list[int]:
-    """Processes of our command line under this one."""
-    children = [
-        child
-        for task in Path(f"/proc/{parent}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-    return [int(child) for child in children if b"hosts.stdio" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def is_alive(process: int) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from typing import Any
 
 import pytest
-from pi_runs import DONE, PiHome, RpcPi, broken, cut, refusal
+from pi_runs import DONE, PiHome, RpcPi, broken, children_of, cut, refusal
 
 LONG = ("--continuity-stream-delay-ms", "600000")
 """A wait that only an action ends."""
@@ -43,9 +46,26 @@ def test_an_aborted_answer_is_not_resumed_and_not_sent_again(home: PiHome) -> No
         hold.reached()
         pi.send("abort")
         assert pi.settled()["aborted"]
+        assert "last turn cancelled" in pi.ask("/continuity explain")
         pi.prompt("Two")
         assert not pi.settled()["aborted"]
         assert not pi.server.requests[1].mentions("ABORTED")
+
+
+def test_an_abort_is_not_kept_waiting_by_a_child_that_hangs(home: PiHome) -> None:
+    with home.rpc([cut("ABORTED one two three four")]) as pi:
+        hold = pi.server.hold(1)
+        pi.prompt("One")
+        hold.reached()
+        [child] = children_of(pi.process.pid)
+        os.kill(child, signal.SIGSTOP)
+        started = time.monotonic()
+        pi.send("abort")
+        pi.until("turn_end")
+        pi.until("agent_end")
+        assert time.monotonic() - started < 8  # Less than the silence after which a child counts as hung.
+        os.kill(child, signal.SIGCONT)
+        assert pi.settled()["aborted"]
 
 
 def test_switching_off_ends_the_wait_and_on_again_recovers_the_next_request(home: PiHome) -> None:

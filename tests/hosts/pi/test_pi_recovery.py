@@ -161,10 +161,11 @@ def test_a_tool_that_ends_on_purpose_is_named_on_the_event_bus(home: PiHome, ord
 
 def test_calls_of_a_cut_turn_are_never_executed_with_a_spent_budget_either(home: PiHome) -> None:
     call = {"tool_calls": [{"name": "bash", "arguments": '{"command": "touch executed"}'}], "stop": "length"}
-    for flags in (("--continuity-max-resumes", "0"), ()):
-        printed = home.print([call, DONE], *flags)
-        assert printed.output.strip() == "done"
-        assert not (home.work / "executed").exists()
+    for turn in (call, {"text": "SAID_BEFORE", **call}):
+        for flags in (("--continuity-max-resumes", "0"), ()):
+            printed = home.print([turn, DONE], *flags)
+            assert printed.output.strip() == "done"
+            assert not (home.work / "executed").exists()
 
 
 def test_budgets_belong_to_the_users_request_and_not_to_pis_runs(home: PiHome) -> None:

@@ -23,6 +23,8 @@ import { turnOf } from "./turns.mjs";
 const RESYNC = -32004;
 /** The events that are shown to the user. */
 const EVENTS = ["wait_started", "wait_ended", "plugin_fault"];
+/** Milliseconds in which the child takes a turn that was aborted: who aborts does not wait for one that hangs. */
+const ABORTED_MS = 1_000;
 /** Other extensions name their tools that end a run on purpose on Pi's event bus. */
 const ENDING_TOOLS = "continuity:ending-tools";
 /** Installed and named on the command line, too: the one that was loaded first serves the session. */
@@ -236,7 +238,7 @@ class Extension {
       const host = { ...this.facts(event, ctx, model), retry_follows: retryFollows };
       // An aborted turn is told, too: nothing is waited for then.
       if (signal?.aborted) abort();
-      const how = signal?.aborted ? {} : { signal };
+      const how = { signal: signal?.aborted ? AbortSignal.timeout(ABORTED_MS) : signal };
       const result = await this.ask("run/turn_ended", { turn: turnOf(event, response), host }, how);
       if (signal?.aborted) return boundaryResult(event, late, false);
       const goesOn = retryFollows !== false || (event.message.stopReason === "toolUse" && event.toolResults.length > 0);
