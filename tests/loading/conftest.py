@@ -91,3 +91,16 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "home").mkdir()
+    return {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home" / ".config")}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "home" / "project"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
