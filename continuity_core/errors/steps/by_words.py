@@ -158,7 +158,7 @@ def refused(case: Deliberation) -> Verdict | None:
     found = case.worded("safety", CauseKind.PERMANENT, "a safety filter refused it")
     if found is not None:
         return found
-    usage = case.find("usage") if case.evidence.status in (403, 429, None) else None
+    usage = case.find("usage") if case.evidence.status in (402, 403, 429, None) else None
     limited = case.find("throttle") is not None
     throttled = limited and bool(case.guidance)
     signed_out = case.evidence.status == 401
@@ -171,7 +171,7 @@ def refused(case: Deliberation) -> Verdict | None:
         CauseKind.PERMANENT,
         "the account has no money or reached a spending cap",
     )
-    if found is not None:
+    if found is not None and not (usage and found.rule == "billing:payment required"):
         return case.limit("billing:comes-back", "the balance comes back") if case.comes_back() else found
     return None if usage or throttled else plain_words(case)
 
@@ -322,6 +322,8 @@ def last_words(case: Deliberation) -> Verdict | None:
     row = next(case.spoken_of(_LAST_WORDS), None)
     if row is None:
         return None
+    if case.comes_back():
+        return case.limit(f"words:{row.name}", "what is not there comes back")
     return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
 
 

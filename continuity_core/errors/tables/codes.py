@@ -72,6 +72,7 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
         "1309",
         "1311",
         "usagenotincluded",
+        "tokenbalance",
         "allocationquotafreetieronly",
         "accountoverdueerror",
         "1113",

@@ -90,16 +90,30 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a safety filter",
+        CauseKind.PERMANENT,
+        (
+            _words("prompt input output response content message"),
+            _words("blocked flagged filtered prohibited refused"),
+            _words(
+                "security safety policy policies moderation guardrail compliance violation harmful unsafe"
+            ),
+        ),
+        _words("proxy dns cors gateway connection firewall"),
+    ),
+    Combination(
         "a plan without it",
         CauseKind.PERMANENT,
         (
             _words("plan tier subscription package membership license licence"),
             _words(
-                "support supported include included available allow allowed entitled access eligible offered"
+                "support supported include included available allow allowed entitled access eligible offered use"
             ),
             _words("not doesn isn cannot no without lacks requires required only need needs"),
         ),
-        _words("limit limits quota reached exceeded used reset resets until refresh rate"),
+        _words(
+            "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages"
+        ),
     ),
     Combination(
         "an account that is shut",
@@ -540,7 +554,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         "what is not there",
         CauseKind.PERMANENT,
         (
-            _words("not isn aren cannot doesn don never longer"),
+            _words("not isn aren cannot doesn don never longer unable"),
             _words(
                 "found find locate supported allowed provided enabled valid accepted configured exist exists permitted "
                 "recognized recognised installed eligible authorized authorised specified implemented"

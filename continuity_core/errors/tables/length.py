@@ -108,6 +108,8 @@ LENGTH = (
         "max_tokens limit reached",
         "output_tokens * reached",
         unless=(
+            "context window",
+            "context length",
             "per minute",
             "rate limit",
             "too large",

@@ -103,6 +103,7 @@ HOPELESS = (
         "model not found",
         "unknown model",
         "no such model",
+        "no such provider",
         "has been deactivated",
         "is deactivated",
         "is_deactivated",

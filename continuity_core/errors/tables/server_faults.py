@@ -204,6 +204,7 @@ SERVER_FAULT = (
         "please retry your request",
         "you can retry your request",
         "model produced invalid",
+        "model produced an invalid",
         "invalid tool call generated",
         "failed to call a function",
         "tool_use_failed",
