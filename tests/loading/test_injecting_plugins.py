@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from continuity_core import Continuity
+from continuity_core import Boundary, Continuity, hookimpl
 
 
 def state_of(continuity: Continuity, name: str) -> str:
@@ -29,3 +29,22 @@ def test_a_plugin_whose_mark_raises_is_refused_at_registration() -> None:
 
     with pytest.raises(ConfigurationError, match="injects"):
         Continuity.from_settings({}, plugins=[Marked()])
+
+
+class Reminder:
+    injects = True
+
+    @hookimpl
+    def continuity_before_settle(self, boundary: Boundary) -> None: ...
+
+
+def test_one_that_code_hands_over_is_off_with_a_warning_that_says_how_to_allow_it() -> None:
+    closed = Continuity.from_settings({}, plugins=[Reminder])
+    assert state_of(closed, "reminder") == "off by allow_injection, which does not name it"
+    assert closed.plugins.warnings == (
+        'plugin "reminder" (code) was handed over and is off: all that it is for is text for the model. '
+        'To allow it: allow_injection = ["reminder"]',
+    )
+    allowed = Continuity.from_settings({"allow_injection": ["reminder"]}, plugins=[Reminder])
+    assert allowed.plugins.warnings == ()
+    assert Continuity.from_settings(installed=False).plugins.warnings == ()
