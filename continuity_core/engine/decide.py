@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -143,7 +144,13 @@ def _conclude(
     if proposal.resume is None and not goes_on:
         return proposal
     ceiling = held_left(state, settings, above)
-    return _with_hold(proposal, boundary, chain, ceiling, goes_on=goes_on, native_first=native_first)
+    added = settings.spread * _own_share(state) if settings.spread else 0.0
+    return _with_hold(proposal, boundary, chain, ceiling, added, goes_on=goes_on, native_first=native_first)
+
+
+def _own_share(state: RunState) -> float:
+    """A number from 0 to 1 that is the run's own at this turn, and the same wherever it is decided."""
+    return zlib.crc32(f"{state.run}/{state.turns}".encode()) / 0xFFFFFFFF
 
 
 def _with_hold(
@@ -151,11 +158,15 @@ def _with_hold(
     boundary: Boundary,
     chain: Chain,
     ceiling: float,
+    added: float,
     *,
     goes_on: bool,
     native_first: bool,
 ) -> Proposal:
-    """Work out how long to hold, or drop the resume where a stated wait cannot be held in full."""
+    """Work out how long to hold, or drop the resume where a stated wait cannot be held in full.
+
+    ``added`` are seconds that the run waits longer than others would, as far as the wait's limit allows.
+    """
     now = boundary.now
     room = ceiling
     deadline = boundary.host.deadline
@@ -179,9 +190,9 @@ def _with_hold(
                 )
             if seconds > 0 and room <= 0:
                 return without_resumes(proposal, "nothing is left of the time that a run may be held", now)
-            if min(seconds, limit) > longest:
-                longest = min(seconds, limit)
-                until = now + timedelta(seconds=seconds) if wait.stated else None
+            seconds = min(seconds + added, limit) if seconds > 0 else 0.0
+            if seconds > longest:
+                longest, until = seconds, now + timedelta(seconds=seconds) if wait.stated else None
     return changed(
         proposal,
         hold_seconds=longest,

@@ -70,6 +70,13 @@ class Settings:
         tighten=Tighten.LOWER,
         help="Time held in a run and the runs under it, in all.",
     )
+    spread: float = option(
+        "0s",
+        read=parse_duration,
+        tighten=Tighten.LOWER,
+        help="Every wait is longer by up to so much, each run by its own share, so that many runs that wait "
+        "for one instant do not all ask then; 0s: off.",
+    )
     journal: Path | None = option(
         "",
         read=_file_or_none,
