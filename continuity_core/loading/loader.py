@@ -101,8 +101,8 @@ class Loader:
             if self._may_not_inject(candidate, plugin):
                 if candidate.given == "code":
                     self._warnings.append(
-                        f"{candidate} was handed over and is off: all that it is for is text for the model. To "
-                        f'allow it: allow_injection = ["{printable(candidate.name, 100)}"]'
+                        f"{candidate} was handed over and is off: all that it is for is text for the model. "
+                        f'To allow it: allow_injection = ["{printable(candidate.name, 100)}"]'
                     )
                 return "off by allow_injection, which does not name it"
             registered = register(

@@ -41,9 +41,10 @@ class Reminder:
 def test_one_that_code_hands_over_is_off_with_a_warning_that_says_how_to_allow_it() -> None:
     closed = Continuity.from_settings({}, plugins=[Reminder])
     assert state_of(closed, "reminder") == "off by allow_injection, which does not name it"
-    assert closed.plugins.warnings == (
+    [warning] = closed.plugins.warnings
+    assert warning == (
         'plugin "reminder" (code) was handed over and is off: all that it is for is text for the model. '
-        'To allow it: allow_injection = ["reminder"]',
+        'To allow it: allow_injection = ["reminder"]'
     )
     allowed = Continuity.from_settings({"allow_injection": ["reminder"]}, plugins=[Reminder])
     assert allowed.plugins.warnings == ()
