@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from agents import Agent, FunctionTool, ModelResponse, ModelSettings, RunConfig, Runner, Usage
 from agents.models.interface import Model
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+
+from continuity_core import Continuity, Event, EventKind, Report, RunOutcome
+from continuity_core.hosts.openai_agents import ContinuityProvider, ContinuityRunner
 
 LIMIT = 64
 CALL = {"tool_calls": [{"name": "step", "arguments": "{}"}]}
@@ -67,6 +71,49 @@ async def outcome(
     async for _ in result.stream_events():
         pass
     return getattr(result, "result", result)
+
+
+class Wrapped:
+    """A provider and a runner with one continuity, what was reported of its runs, and their events."""
+
+    def __init__(self, provider: Any, load: Any, settings: dict[str, Any] | None = None, **more: Any) -> None:
+        self.reports: list[Report] = []
+        self.is_reported = asyncio.Event()
+        self.events: list[Event] = []
+        self.continuity: Continuity = load(settings, on_event=self.events.append, **more)
+        self._own = provider
+        self.provider = ContinuityProvider(provider, continuity=self.continuity, on_report=self._take)
+        self.runner = ContinuityRunner(continuity=self.continuity)
+
+    def _take(self, report: Report) -> None:
+        self.reports.append(report)
+        self.is_reported.set()
+
+    @property
+    def config(self) -> RunConfig:
+        """A run configuration of the provider."""
+        return config(self.provider)
+
+    @property
+    def outcomes(self) -> list[RunOutcome]:
+        """How each run that ended ended."""
+        return [report.outcome for report in self.reports]
+
+    @property
+    def ends(self) -> list[tuple[RunOutcome, int]]:
+        """How each run ended and its resumes; all have to be over."""
+        assert self.continuity.status()["runs"] == []
+        return [(report.outcome, report.resumes) for report in self.reports]
+
+    @property
+    def parents(self) -> list[Any]:
+        """The run under which each run began."""
+        return [event.data["parent"] for event in self.events if event.kind is EventKind.RUN_STARTED]
+
+    async def run(self, agent: Agent[Any], input: Any, *, streamed: bool, **options: Any) -> Any:
+        """The framework's result of a run of the runner with the tool tail, which wraps the provider."""
+        given = {"runner": self.runner, "run_config": config(self._own), **options}
+        return await outcome(agent, input, streamed=streamed, **given)
 
 
 class SaidModel(Model):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
 import pytest
+from host_pages import example_of, page_of, python_of
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import Mode
 from continuity_core.testing.conformance.hosts.langchain import LangChainHost, LangChainSyncHost
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-PAGE = (CHECKOUT / "docs" / "hosts" / "langchain.md").read_text(encoding="utf-8")
+PAGE = page_of("langchain")
 
 
 @pytest.mark.parametrize("dialect", LangChainHost.dialects)
@@ -32,7 +31,7 @@ def test_the_table_of_the_page_is_what_the_drivers_declare(dialect: str, stream:
 
 
 def test_the_python_of_the_page_runs() -> None:
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = python_of(PAGE)
     names = {"model": GenericFakeChatModel(messages=iter([])), "tools": []}
     for block in blocks:
         exec(compile(block, "langchain.md", "exec"), names)
@@ -43,7 +42,7 @@ def test_the_example_is_cut_broken_and_limited_and_finishes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(CHECKOUT / "examples" / "langchain_agent.py"), run_name="__main__")
+    runpy.run_path(example_of("langchain"), run_name="__main__")
     shown = capsys.readouterr().out
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown

@@ -21,12 +21,11 @@ from agents import (
     input_guardrail,
     output_guardrail,
 )
-from openai_agents_runs import BROKEN, CALL, CUT, DONE, LIMITED, Step, agent, config, outcome
+from openai_agents_runs import BROKEN, CALL, CUT, DONE, LIMITED, Step, Wrapped, agent, outcome
 from pydantic import BaseModel
 
 from continuity_core import CauseKind, Continuity, RunOutcome
-from continuity_core.hosts.openai_agents import ContinuityProvider, ContinuityRunner
-from continuity_core.model.report import Report
+from continuity_core.hosts.openai_agents import ContinuityRunner
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
@@ -34,31 +33,6 @@ pytestmark = pytest.mark.anyio
 
 Load = Callable[..., Continuity]
 RESPONSES = pytest.mark.parametrize("dialect", ["responses"])
-
-
-class Wrapped:
-    """A provider with continuity, and what was reported of its runs."""
-
-    def __init__(
-        self, provider: Any, load: Load, settings: dict[str, Any] | None = None, **more: Any
-    ) -> None:
-        self.reports: list[Report] = []
-        self.is_reported = asyncio.Event()
-        self.continuity = load(settings, **more)
-        self.provider = ContinuityProvider(provider, continuity=self.continuity, on_report=self.take)
-
-    def take(self, report: Report) -> None:
-        self.reports.append(report)
-        self.is_reported.set()
-
-    @property
-    def config(self) -> Any:
-        return config(self.provider)
-
-    @property
-    def ends(self) -> list[tuple[RunOutcome, int]]:
-        assert self.continuity.status()["runs"] == []
-        return [(report.outcome, report.resumes) for report in self.reports]
 
 
 class Standing(VirtualClock):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from agents import Agent, ModelResponse, RunConfig, Runner
+from host_pages import example_of, page_of, python_of
 from openai import AsyncOpenAI
 from openai_agents_runs import SaidModel, agent, response
 
@@ -23,8 +24,7 @@ from continuity_core.testing.conformance.hosts.openai_agents import (
     OpenAIAgentsProviderHost,
 )
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-PAGE = (CHECKOUT / "docs" / "hosts" / "openai_agents.md").read_text(encoding="utf-8")
+PAGE = page_of("openai_agents")
 
 
 class Streaming(SaidModel):
@@ -75,7 +75,7 @@ def test_streaming_makes_no_difference_to_what_is_declared(dialect: str) -> None
 
 @pytest.mark.anyio
 async def test_the_python_of_the_page_runs() -> None:
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = python_of(PAGE)
     model = ContinuityModel(Streaming(*[response("05:41")] * 2), settings={})
     names: dict[str, Any] = {
         "client": AsyncOpenAI(api_key="any"),
@@ -98,10 +98,10 @@ def test_the_example_is_cut_broken_and_limited_and_finishes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(CHECKOUT / "examples" / "openai_agents_agent.py"), run_name="__main__")
+    runpy.run_path(example_of("openai_agents"), run_name="__main__")
     shown = capsys.readouterr().out
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown
     assert "High water is at 05:41 on the 12th." in shown
-    assert re.search(r"5 turns, 3 resumes, 2[45] s held", shown)
+    assert re.search(r"5 turns, 3 resumes, \d+ s held", shown)
     assert "5 requests" in shown

@@ -19,13 +19,14 @@ from openai_agents_runs import (
     OVERLOADED,
     SaidModel,
     Step,
+    Wrapped,
     agent,
     config,
     outcome,
     response,
 )
 
-from continuity_core import CauseKind, Continuity, Event, EventKind, Mode, RunOutcome
+from continuity_core import CauseKind, Continuity, Mode, RunOutcome
 from continuity_core.hosts.openai_agents import ContinuityModel, ContinuityProvider, ContinuityRunner
 from continuity_core.model.report import Report
 from continuity_core.testing.clocks import RecordedWait, VirtualClock
@@ -35,35 +36,6 @@ pytestmark = pytest.mark.anyio
 
 Load = Callable[..., Continuity]
 TWO_AGENTS = pytest.mark.parametrize("dialect", ["chat"])
-
-
-class Wrapped:
-    """A provider with continuity, what was reported of its runs, and their events."""
-
-    def __init__(
-        self, provider: Any, load: Load, settings: dict[str, Any] | None = None, **more: Any
-    ) -> None:
-        self.reports: list[Report] = []
-        self.is_reported = asyncio.Event()
-        self.events: list[Event] = []
-        self.continuity = load(settings, on_event=self.events.append, **more)
-        self.provider = ContinuityProvider(provider, continuity=self.continuity, on_report=self.take)
-
-    def take(self, report: Report) -> None:
-        self.reports.append(report)
-        self.is_reported.set()
-
-    @property
-    def config(self) -> Any:
-        return config(self.provider)
-
-    @property
-    def outcomes(self) -> list[RunOutcome]:
-        return [report.outcome for report in self.reports]
-
-    @property
-    def parents(self) -> list[Any]:
-        return [event.data["parent"] for event in self.events if event.kind is EventKind.RUN_STARTED]
 
 
 # ---------------------------------------------------------------- one run or several

@@ -10,25 +10,28 @@ import pytest
 from agents import MultiProvider, RunConfig, SQLiteSession, StopAtTools, ToolsToFinalOutputResult
 from httpx2 import Limits
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient, InternalServerError, RateLimitError
-from openai_agents_runs import BROKEN, CALL, CUT, DONE, LIMITED, OVERLOADED, Step, agent, config, outcome
+from openai_agents_runs import (
+    BROKEN,
+    CALL,
+    CUT,
+    DONE,
+    LIMITED,
+    OVERLOADED,
+    Step,
+    Wrapped,
+    agent,
+    config,
+    outcome,
+)
 
 from continuity_core import Continuity, IncompleteRun, RunError, RunOutcome
 from continuity_core.hosts.openai_agents import ContinuityProvider, ContinuityRunner
-from continuity_core.model.report import Report
 from continuity_core.testing.clocks import RecordedWait, VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
 pytestmark = pytest.mark.anyio
 
 Load = Callable[..., Continuity]
-
-
-class Running:
-    """A runner, and what was reported of its runs."""
-
-    def __init__(self, continuity: Continuity) -> None:
-        self.reports: list[Report] = []
-        self.runner = ContinuityRunner(continuity=continuity, on_report=self.reports.append)
 
 
 def ends(context: Any, results: Any) -> ToolsToFinalOutputResult:
@@ -52,21 +55,16 @@ async def test_a_run_that_just_ends_on_a_tool_goes_on_after_its_result(
     server.play(
         [{**CALL, "usage": {"input": 20, "output": 1}}, {**DONE, "usage": {"input": 30, "output": 2}}]
     )
-    running = Running(load())
+    wrapped = Wrapped(provider, load)
     session = SQLiteSession("s") if with_session else None
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior=ends),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-        session=session,
+    result = await wrapped.run(
+        agent(Step().tool, tool_use_behavior=ends), "Finish", streamed=streamed, session=session
     )
     assert result.final_output == "done"
     assert server.requests[1].mentions("RESULT")
     assert server.requests[1].user_texts == ("Finish",)
     assert result.context_wrapper.usage.total_tokens == 53
-    [report] = running.reports
+    [report] = wrapped.reports
     assert (report.outcome, report.resumes, report.turns) == (RunOutcome.COMPLETED, 1, 2)
     if session is not None:
         assert len([item for item in await session.get_items() if item.get("role") == "user"]) == 1
@@ -80,29 +78,19 @@ async def test_an_end_on_purpose_is_final(
     server: FaultServer, provider: Any, load: Load, streamed: bool, behaviour: Any
 ) -> None:
     server.play([CALL])
-    running = Running(load())
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior=behaviour),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-    )
+    wrapped = Wrapped(provider, load)
+    result = await wrapped.run(agent(Step().tool, tool_use_behavior=behaviour), "Finish", streamed=streamed)
     assert result.final_output in ("RESULT", "an output", "0")
-    assert [(report.outcome, report.resumes) for report in running.reports] == [(RunOutcome.COMPLETED, 0)]
+    assert [(report.outcome, report.resumes) for report in wrapped.reports] == [(RunOutcome.COMPLETED, 0)]
 
 
 async def test_an_end_on_purpose_is_resumed_where_the_plugin_is_told_to(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([CALL, DONE])
-    running = Running(load({"plugins": {"tool-tail": {"on_purpose": True}}}))
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior="stop_on_first_tool"),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
+    wrapped = Wrapped(provider, load, {"plugins": {"tool-tail": {"on_purpose": True}}})
+    result = await wrapped.run(
+        agent(Step().tool, tool_use_behavior="stop_on_first_tool"), "Finish", streamed=streamed
     )
     assert result.final_output == "done"
 
@@ -111,14 +99,8 @@ async def test_the_tail_can_be_switched_off(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([CALL])
-    running = Running(load({"disable": ["tool-tail"]}))
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior=ends),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-    )
+    wrapped = Wrapped(provider, load, {"disable": ["tool-tail"]})
+    result = await wrapped.run(agent(Step().tool, tool_use_behavior=ends), "Finish", streamed=streamed)
     assert result.final_output == "None"
 
 
@@ -128,26 +110,18 @@ async def test_a_call_that_waits_for_approval_is_an_end_on_purpose(
     tool = Step().tool
     tool.needs_approval = True
     server.play([CALL])
-    running = Running(load({"plugins": {"tool-tail": {"on_purpose": True}}}))
-    result = await outcome(
-        agent(tool), "Finish", streamed=streamed, runner=running.runner, run_config=config(provider)
-    )
+    wrapped = Wrapped(provider, load, {"plugins": {"tool-tail": {"on_purpose": True}}})
+    result = await wrapped.run(agent(tool), "Finish", streamed=streamed)
     assert len(result.interruptions) == 1
-    assert [report.resumes for report in running.reports] == [0]
+    assert [report.resumes for report in wrapped.reports] == [0]
 
 
 async def test_the_budget_is_one_for_the_whole_course(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([CUT, CALL, DONE])
-    running = Running(load({"max_resumes": 1}))
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior=ends),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-    )
+    wrapped = Wrapped(provider, load, {"max_resumes": 1})
+    result = await wrapped.run(agent(Step().tool, tool_use_behavior=ends), "Finish", streamed=streamed)
     assert result.final_output == "None"
     assert len(server.requests) == 2
 
@@ -156,18 +130,13 @@ async def test_the_turns_of_the_framework_are_counted_through(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([CALL, CALL])
-    running = Running(load())
-    result = await outcome(
-        agent(Step().tool, tool_use_behavior=ends),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-        max_turns=2,
+    wrapped = Wrapped(provider, load)
+    result = await wrapped.run(
+        agent(Step().tool, tool_use_behavior=ends), "Finish", streamed=streamed, max_turns=2
     )
     assert result.final_output == "None"
     assert len(server.requests) == 2
-    [report] = running.reports
+    [report] = wrapped.reports
     assert report.resumes == 1
     assert "max_turns" in str(report.no_resume)
 
@@ -178,14 +147,8 @@ async def test_after_a_hand_over_the_last_agent_goes_on(
     to_second = {"tool_calls": [{"name": "transfer_to_second", "arguments": "{}"}]}
     server.play([to_second, CALL, DONE])
     second = agent(Step().tool, name="second", tool_use_behavior=ends)
-    running = Running(load())
-    result = await outcome(
-        agent(handoffs=[second]),
-        "Finish",
-        streamed=streamed,
-        runner=running.runner,
-        run_config=config(provider),
-    )
+    wrapped = Wrapped(provider, load)
+    result = await wrapped.run(agent(handoffs=[second]), "Finish", streamed=streamed)
     assert (result.final_output, result.last_agent.name) == ("done", "second")
 
 
@@ -193,14 +156,12 @@ async def test_an_agent_as_a_tool_belongs_to_the_course(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([{"tool_calls": [{"name": "helper", "arguments": '{"input": "help"}'}]}, CUT, DONE, DONE])
-    running = Running(load())
-    inner = config(ContinuityProvider(provider, continuity=running.runner.continuity))
+    wrapped = Wrapped(provider, load)
+    inner = config(ContinuityProvider(provider, continuity=wrapped.continuity))
     tool = agent(name="inner").as_tool("helper", "Helps.", run_config=inner)
-    await outcome(
-        agent(tool), "Finish", streamed=streamed, runner=running.runner, run_config=config(provider)
-    )
-    assert [report.resumes for report in running.reports] == [1, 1]
-    assert running.runner.continuity.status()["runs"] == []
+    await wrapped.run(agent(tool), "Finish", streamed=streamed)
+    assert [report.resumes for report in wrapped.reports] == [1, 1]
+    assert wrapped.continuity.status()["runs"] == []
 
 
 # ---------------------------------------------------------------- as the framework's runner
@@ -232,12 +193,10 @@ async def test_the_error_of_the_framework_reaches_the_caller(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([OVERLOADED])
-    running = Running(load({"max_resumes": 0}))
+    wrapped = Wrapped(provider, load, {"max_resumes": 0})
     with pytest.raises(InternalServerError):
-        await outcome(
-            agent(), "Finish", streamed=streamed, runner=running.runner, run_config=config(provider)
-        )
-    assert [report.outcome for report in running.reports] == [RunOutcome.FAILED]
+        await wrapped.run(agent(), "Finish", streamed=streamed)
+    assert [report.outcome for report in wrapped.reports] == [RunOutcome.FAILED]
 
 
 @pytest.mark.parametrize("dialect", ["chat"])
@@ -245,30 +204,26 @@ async def test_an_incomplete_run_is_raised_once(
     server: FaultServer, provider: Any, load: Load, streamed: bool
 ) -> None:
     server.play([CUT])
-    running = Running(load({"max_resumes": 0, "incomplete": "raise"}))
+    wrapped = Wrapped(provider, load, {"max_resumes": 0, "incomplete": "raise"})
     with pytest.raises(IncompleteRun):
-        await outcome(
-            agent(), "Finish", streamed=streamed, runner=running.runner, run_config=config(provider)
-        )
-    assert len(running.reports) == 1
+        await wrapped.run(agent(), "Finish", streamed=streamed)
+    assert len(wrapped.reports) == 1
 
 
 async def test_a_deadline_of_the_caller_is_kept(
     server: FaultServer, provider: Any, load: Load, streamed: bool, clock: VirtualClock
 ) -> None:
     server.play([LIMITED])
-    running = Running(load())
+    wrapped = Wrapped(provider, load)
     with pytest.raises(RateLimitError):
-        await outcome(
+        await wrapped.run(
             agent(),
             "Finish",
             streamed=streamed,
-            runner=running.runner,
-            run_config=config(provider),
             deadline=datetime.fromtimestamp(clock.now().timestamp() + 60, UTC),
         )
     assert clock.waits == []
-    assert running.reports[0].possible_at is not None
+    assert wrapped.reports[0].possible_at is not None
 
 
 async def test_what_the_user_says_in_a_wait_ends_it_and_goes_into_the_next_run(

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from host_fixtures import anyio_backend, clock, load, not_of, server
 
-from continuity_core import Continuity
-from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
-if os.environ.get("TEST_HOST") != "pydantic-ai":
-    collect_ignore_glob = ["test_*.py"]
+__all__ = ["anyio_backend", "clock", "load", "server"]
 
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Agents run on asyncio only."""
-    return "asyncio"
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    """Jumps over every wait, and remembers it."""
-    return VirtualClock()
-
-
-@pytest.fixture
-def load(clock: VirtualClock) -> Callable[..., Continuity]:
-    """Make a Continuity of these settings alone, on the clock."""
-
-    def load(settings: dict[str, Any] | None = None, **more: Any) -> Continuity:
-        return Continuity.from_settings(settings, clock=clock, **more)
-
-    return load
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    """A provider that is told what to answer by ``server.play``."""
-    async with FaultServer() as running:
-        yield running
-        assert not running.violations
+collect_ignore_glob = not_of("pydantic-ai")
 
 
 @pytest.fixture

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from host_pages import CHECKOUT, example_of, page_of, python_of
 from pydantic_ai.models.test import TestModel
 
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import Mode
 from continuity_core.testing.conformance.hosts.pydantic_ai_driver import PydanticAIHost
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-PAGE = (CHECKOUT / "docs" / "hosts" / "pydantic_ai.md").read_text(encoding="utf-8")
+PAGE = page_of("pydantic_ai")
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_the_table_of_the_page_is_what_the_driver_declares() -> None:
 @pytest.mark.usefixtures("loop")
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"model": TestModel()}
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = python_of(PAGE)
     for block in blocks:
         exec(compile(block, "pydantic_ai.md", "exec"), names)
     assert len(blocks) == 2
@@ -61,7 +60,7 @@ def test_the_example_is_cut_broken_and_limited_and_finishes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(CHECKOUT / "examples" / "pydantic_ai_agent.py"), run_name="__main__")
+    runpy.run_path(example_of("pydantic_ai"), run_name="__main__")
     shown = capsys.readouterr().out
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown
