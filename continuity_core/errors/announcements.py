@@ -9,7 +9,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from continuity_core.errors.durations import Duration, read_duration
-from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS
+from continuity_core.errors.tables.calendar_words import (
+    CLOCK_WORDS,
+    DAY_WORDS,
+    LEAD_WORDS,
+    MONTHS,
+    WEEKDAYS,
+)
 from continuity_core.errors.tables.cues import (
     BEFORE_CLOCKS,
     CLIENT_NOTICES,
@@ -107,6 +113,17 @@ def _word_before(text: str, position: int) -> str:
 
 def _in_word(character: str) -> bool:
     return character.isalnum() or character in "_'"
+
+
+def _with_lead_words(text: str, start: int) -> int:
+    """Where the words of a day or a half of it begin that stand right before a clock time, as in Chinese."""
+    for _ in range(2):
+        before = text[max(0, start - 4) : start].rstrip()
+        word = next((word for word in LEAD_WORDS if before.endswith(word)), None)
+        if word is None:
+            return start
+        start = text.rindex(word, 0, start)
+    return start
 
 
 class _Reader:
@@ -237,7 +254,7 @@ class _Reader:
         text = self.text
         floor = max(0, position - _TRAILING_WINDOW)
         for number in _NUMBER_START.finditer(text, floor, position):
-            start = number.start()
+            start = _with_lead_words(text, number.start())
             lead = text[max(0, start - 24) : start]
             duration = read_duration(text, start)
             if duration is not None and not text[duration.end : position].strip(" ."):

@@ -8,7 +8,15 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from continuity_core.errors.tables.calendar_words import CLOCK_WORDS, DAY_WORDS, MONTHS, WEEKDAYS, ZONES
+from continuity_core.errors.tables.calendar_words import (
+    CLOCK_WORDS,
+    DAY_WORDS,
+    HALVES,
+    LEAD_WORDS,
+    MONTHS,
+    WEEKDAYS,
+    ZONES,
+)
 
 EPOCH_SECONDS = range(1_000_000_000, 4_102_444_800)
 """From 2001 to 2099; the same in milliseconds has 13 digits. What is outside is no epoch."""
@@ -94,6 +102,8 @@ class _Parts:
     day: int | None = None
     clock: time | None = None
     seconds_told: bool = False
+    half: str | None = None
+    """``a`` or ``p``, where it stands before the clock time."""
     weekday: int | None = None
     days_ahead: int | None = None
     zone: tzinfo | None = None
@@ -295,7 +305,7 @@ def _read_clock(text: str, position: int, parts: _Parts) -> int | None:
         int(hour or bare_hour or 0),
         int(minute or 0),
         int(second or 0),
-        None if meridiem is None else meridiem.group(1),
+        parts.half if meridiem is None else meridiem.group(1),
     )
     if clock is None:
         return None
@@ -336,7 +346,8 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
     word = _WORD.match(text, position)
     if word is None:
         return None
-    name, end = word.group(), word.end()
+    name = next((lead for lead in LEAD_WORDS if text.startswith(lead, position)), word.group())
+    end = position + len(name)
     if name == "t" and parts.day is not None:
         return end, False
     if name in MONTHS and parts.month is None and not (name in WEEKDAYS and parts.weekday is None):
@@ -347,6 +358,9 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
         return end, True
     if name in DAY_WORDS and parts.days_ahead is None and parts.day is None:
         parts.days_ahead = DAY_WORDS[name]
+        return end, True
+    if name in HALVES and parts.clock is None:
+        parts.half = HALVES[name]
         return end, True
     if name in CLOCK_WORDS and parts.clock is None:
         parts.clock = time(*CLOCK_WORDS[name])

@@ -179,3 +179,17 @@ def test_any_later_instant_is_read_back(distance: timedelta) -> None:
 def test_hours_and_minutes_behind_at_are_a_clock_time_and_a_duration_elsewhere() -> None:
     assert waits("limit reached, resets at 13h30") == [5400]
     assert waits("limit reached, resets in 13h30") == [48600]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("利用上限。午後3時にリセットされます", 10800),
+        ("利用上限。午前3時にリセットされます", 54000),
+        ("한도 초과. 오후 3시에 재설정됩니다", 10800),
+        ("额度已用完，明天 08:00 后再试", 72000),
+        ("额度已用完，明天上午 8 点后再试", 72000),
+    ],
+)
+def test_the_half_of_a_day_and_the_day_may_stand_before_a_clock_time(text: str, seconds: float) -> None:
+    assert waits(text) == [seconds]

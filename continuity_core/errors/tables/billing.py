@@ -128,6 +128,7 @@ BILLING = (
     *said(
         "DashScope",
         "free tier of the model has been exhausted",
+        "开通付费",
         "freetieronly",
         "allocationquota.freetieronly",
     ),

@@ -63,6 +63,20 @@ DAY_WORDS: dict[str, int] = {
 }
 """Days from today."""
 
+HALVES: dict[str, str] = {
+    "上午": "a",
+    "早上": "a",
+    "午前": "a",
+    "오전": "a",
+    "下午": "p",
+    "晚上": "p",
+    "午後": "p",
+    "오후": "p",
+}
+"""Halves of a day that stand before a clock time: ``a`` is before noon, ``p`` after."""
+
+LEAD_WORDS = (*HALVES, *(word for word in DAY_WORDS if not word.isascii()))
+
 CLOCK_WORDS: dict[str, tuple[int, int]] = {
     "noon": (12, 0),
     "midday": (12, 0),

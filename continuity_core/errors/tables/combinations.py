@@ -313,6 +313,7 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "insufficient exhausted declined limit low zero negative out reached failed required depleted empty unpaid overdue"
             ),
         ),
+        _words("weekly daily hourly"),
     ),
     Combination(
         "a window",

@@ -75,7 +75,8 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "invalid": _stems(
         "ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
         "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 "
-        "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig"
+        "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
+        "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
     ),
     "money": _stems(
         "guthaben kontostand solde crédit saldo crédito credito средств баланс коштів 残高 クレジット 잔액 잔고 크레딧 余额 餘額 资源包 余量 środk bakiye số_dư "
@@ -83,7 +84,8 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "lacking": _stems(
         "nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
-        "недостат недостаточ закончил 不足 用尽 用完 耗尽 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat"
+        "недостат недостаточ закончил 不足 用尽 用完 耗尽 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat "
+        "ありません がない 없습니다 없어"
     ),
     "denied": _stems(
         "zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
@@ -121,19 +123,22 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "connection": _stems(
         "verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 "
-        "połączeni bağlantı verbinding kết_nối koneksi anslutning připojení netzwerk réseau red_ rede_ сет ネットワーク 네트워크 网络 網路"
+        "połączeni bağlantı verbinding kết_nối koneksi anslutning připojení netzwerk réseau red_ rede_ сет ネットワーク 네트워크 网络 網路 "
+        "подключени связь"
     ),
     "broken": _stems(
         "unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
         "perdu échou coupé erreur interrumpid perdid falló fallid fallo_ rechazad error_de interrompid perdida falh recusad erro_de interrott "
         "persa fallit errore разорван потерян прерван сброш ошибк отказано розірван втрачен 切断 失敗 エラー リセット 拒否 끊 실패 오류 断开 "
         "中断 失败 重置 错误 异常 斷開 中斷 失敗 錯誤 異常 przerwan utracon odrzucon kesildi koptu başarısız verbroken mislukt mất terputus "
-        "gagal lỗi"
+        "gagal lỗi "
+        "beendet getrennt fermée fermé forzad forçad разорв прерв perdió perdeu perduta perte interrup verweigerte できません 关闭 關閉 拒绝 拒絕 无法 無法 强制 강제"
     ),
     "overloaded": _stems(
         "überlastet ausgelastet überlastung surchargé sobrecargad sobrecarga sobrecarregad sovraccaric перегруж "
         "переванта 過負荷 混雑 混み合 アクセスが集中 과부하 혼잡 过载 過載 繁忙 拥挤 拥堵 忙碌 przeciąż yoğunluk aşırı_yük overbelast quá_tải "
-        "kelebihan_beban sedang_sibuk överbelast přetížen"
+        "kelebihan_beban sedang_sibuk överbelast přetížen "
+        "人数较多 人数过多 人數過多 饱和 飽和 请求量过大 负载过高 負載過高"
     ),
     "internal": _stems(
         "interner_fehler interner_serverfehler erreur_interne error_interno erro_interno errore_interno внутренняя_ошибка "
@@ -157,6 +162,30 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
         "切り詰め 打ち切 잘렸 잘림 잘려 截断 截斷 ucięt skrócon kesildi afgekapt cắt_bớt terpotong"
     ),
+    "subscription": _stems(
+        "abonnement abo mitgliedschaft suscripción assinatura abbonamento подписк підписк 订阅 訂閱 会员 會員 套餐 サブスクリプション 구독 "
+        "subskrypcj abonelik lidmaatschap"
+    ),
+    "no answer": _stems(
+        "keine_antwort antwortet_nicht nicht_geantwortet aucune_réponse n'a_pas_répondu ne_répond_pas sin_respuesta no_respond "
+        "sem_resposta não_respond nessuna_risposta non_ha_risposto non_risponde нет_ответа не_ответил не_отвечает немає_відповіді "
+        "応答がありません 応答しません 응답이_없 응답하지 没有响应 未响应 无响应 沒有回應 沒有回应 brak_odpowiedzi nie_odpowiada yanıt_ver yanıt_yok geen_antwoord "
+        "không_phản_hồi tidak_merespon"
+    ),
+    "to be paid": _stems(
+        "需要充值 充值后 开通付费 需付费 请续费 續費 チャージして お支払い方法 충전 bitte_aufladen veuillez_recharger recarg recarreg ricaric пополните "
+        "doładuj"
+    ),
+    "length": _stems(
+        "长度 長度 länge longueur longitud comprimento lunghezza длин довжин 長さ 길이 długość uzunlu lengte độ_dài panjang"
+    ),
+    "token count": _stems(
+        "トークン数 トークン上限 토큰_한도 토큰_수 토큰이 tokens_数 token_数 tokens数 token数 token_总数 token总数 токенов токены"
+    ),
+    "messages": _stems(
+        "nachrichten nachrichtenlimit messages mensajes mensagens messaggi сообщений повідомлень wiadomości mesaj berichten tin_nhắn "
+        "pesan 消息 訊息 メッセージ 메시지"
+    ),
 }
 """Stems by what they mean. A stem begins a word; scripts without blanks have none."""
 
@@ -174,16 +203,22 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("an answer that was cut", CauseKind.LENGTH, ("output", "cut")),
     Statement("an input that is too long", CauseKind.CONTEXT_OVERFLOW, ("input", "too long")),
     Statement("the context", CauseKind.CONTEXT_OVERFLOW, ("context", "exceeded")),
+    Statement("the length of the input", CauseKind.CONTEXT_OVERFLOW, ("input", "length", "exceeded")),
     Statement("the content policy", CauseKind.PERMANENT, ("content policy",)),
     Statement("a key", CauseKind.PERMANENT, ("key", "invalid")),
+    Statement("a subscription", CauseKind.PERMANENT, ("subscription", "invalid")),
     Statement("access", CauseKind.PERMANENT, ("denied",)),
     Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
+    Statement("money", CauseKind.PERMANENT, ("to be paid",)),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "spent")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "exceeded")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "spent")),
     Statement("too many requests", CauseKind.RATE_LIMIT, ("request", "too many")),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "exceeded")),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "spent")),
+    Statement("the number of tokens", CauseKind.CONTEXT_OVERFLOW, ("token count", "exceeded")),
     Statement("a timeout", CauseKind.TRANSIENT, ("timeout",)),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("request", "limit", "exceeded")),
     Statement("a quota", CauseKind.USAGE_LIMIT, ("limit", "spent")),
@@ -193,5 +228,6 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
     Statement("a fault of the service", CauseKind.TRANSIENT, ("internal",)),
     Statement("the connection", CauseKind.TRANSIENT, ("connection", "broken")),
+    Statement("an answer that did not come", CauseKind.TRANSIENT, ("no answer",)),
 )
 """In the order of evidence."""

@@ -107,6 +107,7 @@ OVERFLOW = (
         "exceeds the model's maximum",
         "model's maximum context",
         "exceeds max_model_len",
+        "max_seq_len",
         "> max_model_len",
         "> n_ctx",
         "> context length",

@@ -102,5 +102,5 @@ SAFETY = (
         "harmful content",
         "content moderation policy",
     ),
-    *said("many", "违规", "内容安全", "安全审核", "コンテンツポリシー", "콘텐츠 정책"),
+    *said("many", "违规", "内容安全", "安全审核", "被筛选", "被过滤", "コンテンツポリシー", "콘텐츠 정책"),
 )

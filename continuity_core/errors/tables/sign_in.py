@@ -208,6 +208,7 @@ AUTH = (
         "유효하지 않은 api",
     ),
     *said("LibreChat", "no_user_key"),
+    *said("Tencent Cloud", "authfailure"),
     *said(
         "Chinese providers",
         "令牌已过期",
