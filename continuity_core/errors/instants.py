@@ -34,7 +34,7 @@ _CLOCK = re.compile(
     r"|(\d{1,2})(?=\s?(?:[ap]\.?m\b|uhr\b|h\b|[点點時时시]))"
 )
 _MERIDIEM = re.compile(r"\s?([ap])\.?m\b\.?")
-_HOUR_WORD = re.compile(r"\s?(?:uhr|h|o'clock)\b|[点點時时시](?:(\d{1,2})[分분])?")
+_HOUR_WORD = re.compile(r"\s?(?:(?:uhr|h|o'clock)\b|[点點時时시](?:\s?(\d{1,2})\s?[分분])?)")
 _DAY_NUMBER = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.|er|º|°)?(?![\d:])")
 _YEAR = re.compile(r"(20\d{2})(?!\d)")
 _CJK_DATE = re.compile(r"(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]")
