@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 import attrs
 from attrs.validators import deep_iterable, instance_of
@@ -16,9 +15,10 @@ from continuity_core.model.checks import (
     some_text,
     text_or_none,
 )
+from continuity_core.model.words import Words
 
 
-class CauseKind(StrEnum):
+class CauseKind(Words):
     """What a turn was."""
 
     FINAL = "final"

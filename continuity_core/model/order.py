@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 import attrs
 
+from continuity_core.model.words import Words
 
-class Stage(StrEnum):
+
+class Stage(Words):
     """The stages of the chain, in order: a guard sees what it guards against."""
 
     WAIT = "wait"

@@ -184,7 +184,9 @@ def test_an_order_takes_lists_and_refuses_a_single_text_and_an_unknown_stage() -
     assert Order(stage="guard", runs_before=["a"]) == Order(stage=Stage.GUARD, runs_before=("a",))
     with pytest.raises(TypeError, match="not the single text 'tool-tail'"):
         Order(runs_after="tool-tail")
-    with pytest.raises(ValueError, match="'last' is not a valid Stage"):
+    with pytest.raises(
+        ValueError, match="'last' is no Stage: it is one of wait, recover, tail, guard, redact"
+    ):
         Order(stage="last")
 
 

@@ -20,11 +20,13 @@ from continuity_core import (
     EntryRef,
     Halt,
     Omit,
+    Order,
     Projection,
     Remember,
     Replace,
     Resume,
     RunView,
+    Stage,
     Turn,
     Wait,
     count,
@@ -340,3 +342,17 @@ def test_a_plugin_that_defines_equality_is_refused() -> None:
 def test_what_is_not_on_is_no_pass(name: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(PluginCheckError, match=message):
         check_plugin(name, settings=settings)
+
+
+def test_a_misspelt_neighbour_in_the_order_is_named() -> None:
+    class Late:
+        order = Order(stage=Stage.TAIL, runs_after=("strem-recovery", "somebody-else"))
+
+        @hookimpl
+        def continuity_turn_ended(self, boundary: Boundary) -> None: ...
+
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(Late, examples=0)
+    assert caught.value.problems == (
+        'its order names "strem-recovery", and no plugin is called so. Did you mean "stream-recovery"?',
+    )

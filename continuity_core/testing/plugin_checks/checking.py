@@ -83,6 +83,7 @@ def _subject(plugin: object, settings: Mapping[str, Any]) -> Subject:
         twin=twin,
         extra=extra,
         settings=settings,
+        known=frozenset(row.name for row in first.table),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 from continuity_core.loading.options import option_infos
@@ -26,6 +27,8 @@ _STRANGE: tuple[object, ...] = (
     object(),
 )
 """What a file or a variable may say, and what it hardly can."""
+_NEARLY = 0.85
+"""How much a name resembles another to be taken for a misspelling of it, from 0 to 1."""
 
 
 def declaration_problems(subject: Subject) -> Iterator[str]:
@@ -36,6 +39,7 @@ def declaration_problems(subject: Subject) -> Iterator[str]:
             f"the class {type(plugin).__name__} defines equality, and plugins are told apart by identity: "
             "with attrs or dataclasses, pass eq=False"
         )
+    yield from _misspelt_neighbours(subject)
     options_class = getattr(plugin, "Options", None)
     if options_class is None:
         return
@@ -47,6 +51,16 @@ def declaration_problems(subject: Subject) -> Iterator[str]:
             f"options of {options_class.__name__} can be changed after they were read: decorate the class "
             "with attrs.frozen(kw_only=True)"
         )
+
+
+def _misspelt_neighbours(subject: Subject) -> Iterator[str]:
+    """A name that nothing has may be that of a plugin which is not installed, unless it is nearly another's."""
+    order = subject.registered.order
+    for name in (*order.runs_before, *order.runs_after):
+        if name not in subject.known and (
+            near := get_close_matches(name, subject.known, n=1, cutoff=_NEARLY)
+        ):
+            yield f'its order names "{name}", and no plugin is called so. Did you mean "{near[0]}"?'
 
 
 def _option_problems(name: str, info: OptionInfo, default: Any) -> Iterator[str]:

@@ -24,3 +24,5 @@ class Subject:
     extra: tuple[object, ...]
     """What is handed over with the installed plugins."""
     settings: Mapping[str, Any]
+    known: frozenset[str]
+    """The names of the plugins that were found beside it."""
