@@ -20,8 +20,10 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,6 +37,8 @@ from continuity_core.engine.waker import Waker
 
 RUNS, RUNS_SHORT = 100_000, 5_000
 AN_HOUR = 3600.0
+SPREAD = 60.0
+"""Seconds of the setting in the figure on stampedes."""
 STATM = Path("/proc/self/statm")
 
 
@@ -166,6 +170,26 @@ async def _start(crowd: Crowd, wait: Wait) -> tuple[dict[str, float], list[async
     return {"bytes": added / crowd.number, "start_us": taken / crowd.number * 1e6}, tasks
 
 
+async def busiest_second(number: int) -> dict[str, float]:
+    """The share of all runs that ask in the same second, without the setting ``spread`` and with it."""
+    return {
+        "at_once": await _busiest_second(number),
+        f"spread_{SPREAD:.0f}s": await _busiest_second(number, spread=SPREAD),
+    }
+
+
+async def _busiest_second(number: int, **settings: Any) -> float:
+    crowd = Crowd(number)
+    wait, end = runs(crowd, **settings)
+    _, tasks = await _start(crowd, wait)
+    ends = [run.status()["waiting"] for run in crowd.waiting]
+    asked = Counter(int(datetime.fromisoformat(wait["since"]).timestamp() + wait["seconds"]) for wait in ends)
+    for run in crowd.waiting:
+        end(run)
+    await asyncio.gather(*tasks)
+    return asked.most_common(1)[0][1] / number
+
+
 def in_a_fresh_process(kind: str, number: int) -> dict[str, float]:
     """The same, where nothing else has used the memory."""
     command = [sys.executable, __file__, "--kind", kind, str(number)]
@@ -177,6 +201,7 @@ def measure(short: bool) -> Measured:
     """All kinds, beside each other."""
     number = RUNS_SHORT if short else RUNS
     found = {kind: in_a_fresh_process(kind, number) for kind in KINDS}
+    busiest = in_a_fresh_process("stampede", number // 20)
     run, bare = found["run"], found["sleep"]
     share = number / RUNS  # Of the 100,000 that the limits in seconds are for.
     return Measured(
@@ -190,7 +215,7 @@ def measure(short: bool) -> Measured:
             Target(what="woken within", measured=run["woken_within_s"], target=1 * share, unit="s"),
             Target(what="all aborted", measured=run["all_ended_s"], target=2 * share, unit="s"),
         ],
-        figures={"number": number, "kinds": found},
+        figures={"number": number, "kinds": found, "share_of_runs_in_the_busiest_second": busiest},
     )
 
 
@@ -198,6 +223,7 @@ if __name__ == "__main__":
     if "--kind" in sys.argv:
         logging.disable(logging.CRITICAL)
         kind, number = sys.argv[2:]
-        print(json.dumps(asyncio.run(measure_kind(kind, int(number)))))
+        measured = busiest_second if kind == "stampede" else partial(measure_kind, kind)
+        print(json.dumps(asyncio.run(measured(int(number)))))
     else:
         sys.exit(report(measure, name="scale", about=str(__doc__).partition("\n")[0]))
