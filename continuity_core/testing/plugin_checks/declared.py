@@ -54,7 +54,7 @@ def declaration_problems(subject: Subject) -> Iterator[str]:
 
 
 def _misspelt_neighbours(subject: Subject) -> Iterator[str]:
-    """A name that nothing has may be that of a plugin which is not installed, unless it is nearly another's."""
+    """Names that nothing has, and that are nearly another's; any other may be that of an absent plugin."""
     order = subject.registered.order
     for name in (*order.runs_before, *order.runs_after):
         if name not in subject.known and (
