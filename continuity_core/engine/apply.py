@@ -12,13 +12,14 @@ from continuity_core.engine.budgets import (
     qualified,
 )
 from continuity_core.engine.chain import Chain
-from continuity_core.engine.state import HeldWait, Injection, Outcome, PluginWaits, RunState
+from continuity_core.engine.state import HeldWait, Injection, Outcome, PluginWaits, RunState, SessionState
 from continuity_core.model.budgets import Window
 from continuity_core.model.decisions import JSONValue, Wait
 from continuity_core.model.evolving import changed
 from continuity_core.model.proposal import EMPTY_PROPOSAL, Bundle, Proposal
 
 _NO_WAITS = PluginWaits()
+_NOBODY: frozenset[str] = frozenset()
 
 
 def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait, chain: Chain) -> RunState:
@@ -28,33 +29,31 @@ def apply(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait,
     """
     if proposal is EMPTY_PROPOSAL or outcome is Outcome.OBSERVED:
         return state
-    changes = _changes(state, proposal, outcome, held)
     waiting: list[Bundle] = []
     if held.seconds or held.completed:
         waiting = [b for b in proposal.bundles if any(type(said) is Wait for said in b.decisions)]
+    committed = _committed(proposal, outcome) if proposal.memory or proposal.edits else _NOBODY
+    changes = _changes(state, proposal, outcome, held, committed)
+    if held.seconds or held.completed:
         changes |= _counted_wait(state, waiting, held)
+    session = _session_after(state, proposal, held, committed, waiting, chain)
+    if session is not state.session:
+        changes["session"] = session
     if changes:
         state = changed(state, **changes)
-    for bundle in waiting:
-        state = _count_window(state, bundle, held, chain)
-    for name in proposal.exhausted:
-        state = close_exhausted(name, state)
     if outcome is Outcome.SCHEDULED and proposal.resume is not None:
         state = charge(proposal.resume.decision, chain.by_name[proposal.resume.plugin], state)
     return state
 
 
-def _changes(state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait) -> dict[str, object]:
-    """What the decisions leave behind, but for budgets and waits."""
+def _changes(
+    state: RunState, proposal: Proposal, outcome: Outcome, held: HeldWait, committed: frozenset[str]
+) -> dict[str, object]:
+    """What the decisions leave behind in the run, but for budgets and waits."""
     changes: dict[str, object] = {}
-    if proposal.memory or proposal.edits:
-        committed = _committed(proposal, outcome)
-        memory = {name: _copied(value) for name, value in proposal.memory.items() if name in committed}
-        if memory:
-            changes["memory"] = {**state.memory, **memory}
-        edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in committed}
-        if edits:
-            changes["session"] = state.session.with_edits(edits)
+    memory = {name: _copied(value) for name, value in proposal.memory.items() if name in committed}
+    if memory:
+        changes["memory"] = {**state.memory, **memory}
     if proposal.halt is not None and state.halted is None:
         changes["halted"] = proposal.halt.decision.reason
     if proposal.faults:
@@ -84,12 +83,27 @@ def _counted_wait(state: RunState, waiting: list[Bundle], held: HeldWait) -> dic
     }
 
 
-def _count_window(state: RunState, bundle: Bundle, held: HeldWait, chain: Chain) -> RunState:
-    resume, plugin = bundle.resume, chain.by_name[bundle.plugin]
-    budget = None if resume is None else find_budget(plugin, resume.budget)
-    if not isinstance(budget, Window):
-        return state
-    return count_window_wait(qualified(plugin, budget.name), held, state)
+def _session_after(
+    state: RunState,
+    proposal: Proposal,
+    held: HeldWait,
+    committed: frozenset[str],
+    waiting: list[Bundle],
+    chain: Chain,
+) -> SessionState:
+    """What outlives the run: committed edits, and the windows that the wait was held in."""
+    session = state.session
+    edits = {ref: said.decision for ref, said in proposal.edits.items() if said.plugin in committed}
+    if edits:
+        session = session.with_edits(edits)
+    for bundle in waiting:
+        resume, plugin = bundle.resume, chain.by_name[bundle.plugin]
+        budget = None if resume is None else find_budget(plugin, resume.budget)
+        if isinstance(budget, Window):
+            session = count_window_wait(qualified(plugin, budget.name), held, session, state.run)
+    for name in proposal.exhausted:
+        session = close_exhausted(name, session, state.run)
+    return session
 
 
 def _copied(value: JSONValue) -> JSONValue:

@@ -207,7 +207,7 @@ class BaseRun(RunRecord):
         host = self._with_own_facts(host)
         engine, now = self._owner.engine, self._owner.clock.now()
         verdict = engine.classify(turn, host, self.state, now)
-        self._turn, self._verdict = turn, verdict
+        self._turn, self._cause, self._classified_by = turn, verdict.cause, verdict.plugin
         self._proposal = self._not_resumed = EMPTY_PROPOSAL
         self._scheduled = None
         self._become(engine.note(turn, verdict.cause, self.state))
@@ -234,21 +234,25 @@ class BaseRun(RunRecord):
         self, point: Point, engine: Engine, host: HostFacts, now: datetime, view: RunView | None = None
     ) -> Step:
         assert self._turn is not None
-        assert self._verdict is not None
-        boundary = engine.boundary(point, self._turn, self._verdict.cause, host, self.state, now, view)
+        assert self._cause is not None
+        boundary = engine.boundary(point, self._turn, self._cause, host, self.state, now, view)
         decided = engine.decide_timed(boundary, self.state, self._allowance())
         self._take_note(decided.proposal.faults, decided.slow)
         return Step(
             engine=engine,
-            boundary=boundary,
-            classified_by=self._verdict.plugin,
+            point=point,
+            turn=self._turn,
+            number=self.state.turns,
+            cause=self._cause,
+            classified_by=self._classified_by,
+            now=now,
             proposal=decided.proposal,
             resumes=self.state.resumes,
             spent=self.state.spent,
         )
 
     def _begin_wait(self, step: Step) -> None:
-        step.wait = wait = self._waits.begin(step.proposal, step.boundary.now)
+        step.wait = wait = self._waits.begin(step.proposal, step.now)
         if self._aborted:  # By another thread, before there was a wait that it could have ended.
             wait.waker.wake("abort")
         wait.announce(self.id)
@@ -270,7 +274,7 @@ class BaseRun(RunRecord):
             self._not_resumed = EMPTY_PROPOSAL
         elif self._not_resumed.no_resume is None:
             self._not_resumed = step.proposal
-        self._emit(EventKind.BOUNDARY, step.details, step.boundary.now if step.wait is None else None)
+        self._emit(EventKind.BOUNDARY, step.details, step.now if step.wait is None else None)
         return result
 
     def _carried_out(self, step: Step) -> BoundaryResult:

@@ -8,7 +8,7 @@ import attrs
 
 from continuity_core.engine.plugins import RegisteredPlugin
 from continuity_core.engine.settings import Settings
-from continuity_core.engine.state import HeldWait, RunState, WindowState
+from continuity_core.engine.state import HeldWait, RunState, SessionState, WindowState
 from continuity_core.model.budgets import Budget, Window
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Resume
@@ -113,16 +113,17 @@ def charge(resume: Resume, plugin: RegisteredPlugin, state: RunState) -> RunStat
     return changed(state, **changes)
 
 
-def count_window_wait(name: str, wait: HeldWait, state: RunState) -> RunState:
-    """The state after a wait of a window."""
-    window = _open_window(state.session.windows.get(name), state.run)
+def count_window_wait(name: str, wait: HeldWait, session: SessionState, run: str) -> SessionState:
+    """The session's state after a wait of a window, held by ``run``."""
+    window = _open_window(session.windows.get(name), run)
     window = changed(window, waits=window.waits + wait.completed, held=window.held + wait.seconds)
-    return _with_window(name, window, state)
+    return changed(session, windows={**session.windows, name: window})
 
 
-def close_exhausted(name: str, state: RunState) -> RunState:
-    """The state after a window had no wait left: a later run opens a longer one."""
-    return _with_window(name, WindowState(exhausted=True, closed_in=state.run), state)
+def close_exhausted(name: str, session: SessionState, run: str) -> SessionState:
+    """The session's state after a window had no wait left in ``run``: a later run opens a longer one."""
+    window = WindowState(exhausted=True, closed_in=run)
+    return changed(session, windows={**session.windows, name: window})
 
 
 def end_windows(cause: CauseKind, state: RunState) -> RunState:
@@ -170,8 +171,3 @@ def _open_window(window: WindowState | None, run: str) -> WindowState:
     if window.closed_in is not None and window.closed_in != run:
         return WindowState(exhausted=True)
     return window
-
-
-def _with_window(name: str, window: WindowState, state: RunState) -> RunState:
-    windows = {**state.session.windows, name: window}
-    return changed(state, session=changed(state.session, windows=windows))

@@ -28,14 +28,13 @@ MAX_LISTED = 64
 
 def boundary_details(step: Step) -> dict[str, JSONValue]:
     """The keys of a ``boundary`` event, once the step is concluded."""
-    boundary, decided = step.boundary, step.proposal
-    turn, cause, run = boundary.turn, boundary.cause, boundary.run
+    turn, cause, decided = step.turn, step.cause, step.proposal
     failure = turn.failure
     return {
-        "point": boundary.point.value,
-        "mode": run.mode.value,
+        "point": step.point.value,
+        "mode": step.engine.settings.mode.value,
         "turn": {
-            "number": run.turns,
+            "number": step.number,
             "stop_reason": turn.stop_reason.value,
             "provider_stop": turn.provider_stop and shown(turn.provider_stop, 80),
             "tools": [shown(call.name, 80) for call in turn.tool_calls[:MAX_LISTED]],
@@ -59,7 +58,7 @@ def boundary_details(step: Step) -> dict[str, JSONValue]:
         "said": [
             {
                 "plugin": bundle.plugin,
-                "decisions": [decision_details(d, boundary.now) for d in bundle.decisions[:MAX_LISTED]],
+                "decisions": [decision_details(d, step.now) for d in bundle.decisions[:MAX_LISTED]],
             }
             for bundle in decided.bundles
         ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 import attrs
 
 from continuity_core.engine.clock import Clock, Deadline
 from continuity_core.engine.waker import Waker
 
-__all__ = ["HoldOutcome", "Waker", "hold", "hold_sync"]
+__all__ = ["HoldOutcome", "HoldStart", "Waker", "hold", "hold_sync"]
 
 
 @attrs.frozen(kw_only=True)
@@ -27,19 +28,18 @@ async def hold(clock: Clock, deadline: Deadline, waker: Waker) -> HoldOutcome:
 
     A wake that is seen when the time has just come counts as the end: an abort is never lost to a tie.
     """
-    start = _Start.of(clock, deadline)
+    start = HoldStart.of(clock, deadline)
     return start.outcome(clock, waker, completed=await clock.sleep_until(deadline, waker))
 
 
 def hold_sync(clock: Clock, deadline: Deadline, waker: Waker) -> HoldOutcome:
     """``hold`` on the caller's thread; ``waker`` is woken from another one or from a signal handler."""
-    start = _Start.of(clock, deadline)
+    start = HoldStart.of(clock, deadline)
     return start.outcome(clock, waker, completed=clock.sleep_until_sync(deadline, waker))
 
 
-@attrs.frozen
-class _Start:
-    """The moment a wait began."""
+class HoldStart(NamedTuple):
+    """The moment a wait began: what is left of ``hold`` for a caller that does the waiting itself."""
 
     length: float
     follows_wall: bool
@@ -47,7 +47,7 @@ class _Start:
     monotonic: float
 
     @classmethod
-    def of(cls, clock: Clock, deadline: Deadline) -> _Start:
+    def of(cls, clock: Clock, deadline: Deadline) -> HoldStart:
         now = clock.now()
         return cls(deadline.length(now), deadline.until is not None, now, clock.monotonic())
 

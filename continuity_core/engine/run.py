@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from continuity_core.engine.attempts import AsyncAttempts, SyncAttempts
 from continuity_core.engine.base_run import CANCELLED, NO_FACTS, BaseRun
-from continuity_core.engine.hold import hold, hold_sync
+from continuity_core.engine.hold import HoldStart, hold_sync
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.model.host_facts import HostFacts
 from continuity_core.model.turn import Turn
@@ -27,9 +27,12 @@ class Run(BaseRun):
         try:
             step = self._turn_ended(turn, host)
             if step.wait is not None:
-                outcome = CANCELLED
+                # As `hold` does, without a coroutine more for every run that waits.
+                clock, deadline, waker = self._owner.clock, step.wait.deadline, step.wait.waker
+                start, outcome = HoldStart.of(clock, deadline), CANCELLED
                 try:
-                    outcome = await hold(self._owner.clock, step.wait.deadline, step.wait.waker)
+                    completed = await clock.sleep_until(deadline, waker)
+                    outcome = start.outcome(clock, waker, completed=completed)
                 finally:
                     self._end_wait(step, outcome)
             return self._concluded(step)

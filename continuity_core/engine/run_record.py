@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from continuity_core.engine.budgets import NO_PARENT, Allowance, left_of_ceilings
 from continuity_core.engine.chain import SlowCall
-from continuity_core.engine.classify import Verdict
 from continuity_core.engine.clock import Clock
 from continuity_core.engine.engine import Engine
 from continuity_core.engine.recorder import Details, Recorder
@@ -18,7 +17,7 @@ from continuity_core.engine.session import Session
 from continuity_core.engine.state import RunState
 from continuity_core.engine.waits import Waits
 from continuity_core.model.boundary import Mode
-from continuity_core.model.cause import CauseKind
+from continuity_core.model.cause import Cause, CauseKind
 from continuity_core.model.decisions import JSONValue, Omit
 from continuity_core.model.entries import EntryRef
 from continuity_core.model.events import Event, EventKind
@@ -54,6 +53,8 @@ class RunRecord:
     __slots__ = (
         "__weakref__",
         "_aborted",
+        "_cause",
+        "_classified_by",
         "_deadline",
         "_not_resumed",
         "_outcome",
@@ -62,7 +63,6 @@ class RunRecord:
         "_recorder",
         "_session",
         "_turn",
-        "_verdict",
         "_waits",
         "state",
     )
@@ -93,7 +93,8 @@ class RunRecord:
         self._recorder = Recorder(session.id, self.state.run, owner.on_event)
         self._waits = Waits()
         self._turn: Turn | None = None
-        self._verdict: Verdict | None = None
+        self._cause: Cause | None = None
+        self._classified_by: str | None = None
         self._not_resumed: Proposal = EMPTY_PROPOSAL
         self._aborted = False
         self._outcome = RunOutcome.RUNNING
@@ -140,7 +141,7 @@ class RunRecord:
     @property
     def cause(self) -> CauseKind | None:
         """What the last turn was."""
-        return None if self._verdict is None else self._verdict.cause.kind
+        return None if self._cause is None else self._cause.kind
 
     def is_left_out(self, entry: EntryRef) -> bool:
         """Whether the session already leaves this entry out."""
@@ -148,13 +149,13 @@ class RunRecord:
 
     def report(self) -> Report:
         """The story of the run so far."""
-        verdict, state, no_resume = self._verdict, self.state, self._not_resumed.no_resume
+        cause, state, no_resume = self._cause, self.state, self._not_resumed.no_resume
         return Report(
             run=self.id,
             session=self.session,
             outcome=RunOutcome.ABORTED if self._aborted else self._outcome,
             cause=self.cause,
-            why=None if verdict is None else shown(verdict.cause.why),
+            why=None if cause is None else shown(cause.why),
             no_resume=None if no_resume is None else shown(no_resume),
             possible_at=self._not_resumed.possible_at,
             turns=state.turns,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from continuity_core.engine.state import SessionState
+from continuity_core.engine.state import NEW_SESSION, SessionState
 
 if TYPE_CHECKING:
     from continuity_core.engine.base_run import BaseRun
@@ -17,6 +17,6 @@ class Session:
     """One conversation; its state changes when a run of it does."""
 
     id: str
-    state: SessionState = attrs.field(factory=SessionState)
+    state: SessionState = NEW_SESSION
     active: BaseRun | None = None
     """The run that goes on, if any."""

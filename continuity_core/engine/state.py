@@ -90,6 +90,9 @@ class SessionState:
         return changed(self, edits=merged)
 
 
+NEW_SESSION = SessionState()
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class PluginWaits:
     """Waits of one plugin in a run."""
@@ -124,7 +127,7 @@ class RunState:
     session_id: str
     started_at: datetime
     parent: str | None = None
-    session: SessionState = attrs.field(factory=SessionState)
+    session: SessionState = NEW_SESSION
     turns: int = 0
     requests: int = 0
     output_tokens: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from continuity_core.engine.alarm import Alarm, ring
@@ -19,7 +20,7 @@ class Waker:
 
     def __init__(self) -> None:
         self._reasons: list[str] = []
-        self._alarms: dict[Alarm, None] = {}
+        self._alarms: list[Alarm] = []
 
     @property
     def reason(self) -> str | None:
@@ -48,10 +49,11 @@ class Waker:
 
     def attach(self, alarm: Alarm) -> None:
         """Ring ``alarm`` when woken, which may be at once. Called by clocks."""
-        self._alarms[alarm] = None
+        self._alarms.append(alarm)
         if self._reasons:
             ring((alarm,))
 
     def detach(self, alarm: Alarm) -> None:
         """Forget ``alarm``; it need not be attached. Called by clocks."""
-        self._alarms.pop(alarm, None)
+        with contextlib.suppress(ValueError):
+            self._alarms.remove(alarm)

@@ -253,7 +253,7 @@ async def test_a_cancelled_wait_leaves_nothing_behind(
             scope.cancel()
     assert reached == []
     assert clock.ticker.pending == 0
-    assert waker._alarms == {}
+    assert not waker._alarms
     await until(lambda: ticker_thread_of(clock) is None)
     waker.wake("after the cancellation")
 
@@ -291,7 +291,7 @@ def test_a_native_cancellation_passes_through_at_every_await(clock: SystemClock,
         with pytest.raises(asyncio.CancelledError):
             await task
         assert clock.ticker.pending == 0
-        assert waker._alarms == {}
+        assert not waker._alarms
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(main())
