@@ -236,8 +236,12 @@ def hosts_oldest(session: nox.Session, host: Host) -> None:
 @nox.session(default=False)
 @each_host
 def hosts_next(session: nox.Session, host: Host) -> None:
-    """The same against the newest pre-release."""
-    play_against(session, host, "--pre", "--upgrade")
+    """The same against the newest pre-release of the framework, and of what it asks for a pre-release of.
+
+    Not of everything, as ``--pre`` would have it: those of libraries between break frameworks that work.
+    """
+    newest = [f"{requirement.replace('==', '>=')}.dev0" for requirement in host.oldest]
+    play_against(session, host, "--upgrade", *newest)
 
 
 @nox.session
