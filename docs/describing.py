@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from continuity_core import testing
+from continuity_core.hosts.reference import AgentSession
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -84,7 +85,7 @@ def classes(*shown: type[Any], heading: str = "###") -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-MADE_BY_USERS = (testing.ScriptedModel, testing.VirtualClock)
+MADE_BY_USERS = (testing.ScriptedModel, testing.VirtualClock, AgentSession)
 """Classes that are no attrs classes, and whose parameters are told."""
 
 

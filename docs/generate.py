@@ -19,6 +19,7 @@ from describing import classes, first_paragraph, functions, members, plain, sign
 import continuity_core
 from continuity_core import errors, hookspecs, testing
 from continuity_core.engine.state import Outcome
+from continuity_core.hosts import reference
 from continuity_core.loading.selection import Selection
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import DECISIONS
@@ -212,6 +213,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "testing-names": lambda: names(testing),
     "error-names": lambda: names(errors),
     "drawn": drawn,
+    "session": lambda: classes(reference.SessionOutcome, reference.Tool, reference.AgentSession),
     "kit-functions": lambda: functions(testing.check_plugin, testing.play_async, testing.play),
     "kit-classes": lambda: classes(
         *(
