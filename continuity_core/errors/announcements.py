@@ -42,8 +42,9 @@ _ISO_DURATION = re.compile(r"p(?=t?\d)")
 _VALUE_WORDS = frozenset({*NUMBER_WORDS, *MONTHS, *WEEKDAYS, *DAY_WORDS, *CLOCK_WORDS})
 """Words with which a duration or an instant can begin."""
 _NEGATIVE = re.compile(r"[\s:=(]-\d")
-_HOUR_AND_MINUTES = re.compile(r"\d{1,2}h\d{2}(?![\dm])")
-"""``13h00``: a clock time behind ``at``, a duration elsewhere."""
+_CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
+"""``13h00`` and ``13:00:30``: clock times behind ``at``, durations elsewhere."""
+_CLOCK_WITH_ZONE = re.compile(r"\d{1,2}:\d\d:\d\d ?(?:utc|gmt|[ap]\.?m\b|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/)")
 _FILLER_LIMIT = 7
 _TRAILING_WINDOW = 48
 _OCCURRENCE_LIMIT = 32
@@ -206,9 +207,10 @@ class _Reader:
         self, start: int, position: int, hedged: bool, window: bool, clock: bool = False
     ) -> Announcement | None:
         text = self.text
-        duration = (
-            None if clock and _HOUR_AND_MINUTES.match(text, position) else read_duration(text, position)
+        is_clock = _CLOCK_WITH_ZONE.match(text, position) or (
+            clock and _CLOCK_BEHIND_AT.match(text, position)
         )
+        duration = None if is_clock else read_duration(text, position)
         if duration is not None:
             if window or _ATTEMPT.match(text, duration.end):
                 return None

@@ -27,7 +27,7 @@ _STAMP = re.compile(
     r"(\d{1,2})[:時点时](\d{2})(?:[:分](\d{2})(?:[.,](\d{1,9}))?)?秒?)?"
 )
 _EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\.\d{1,6})?(?![\d.]\d|\d)")
-_NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})(?!\d)")
+_NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d{2}(?=[ ,]))(?!\d)")
 _MONTH_AND_DAY = re.compile(r"(\d{1,2})/(\d{1,2})(?![\d/])")
 _CLOCK = re.compile(
     r"(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:])"
@@ -263,7 +263,7 @@ def _read_numeric_date(text: str, position: int, parts: _Parts) -> int | None:
         month, day = day, month
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
-    parts.year, parts.month, parts.day = int(year), month, day
+    parts.year, parts.month, parts.day = int(year) + 2000 * (len(year) == 2), month, day
     return match.end()
 
 

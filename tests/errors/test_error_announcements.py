@@ -193,3 +193,13 @@ def test_hours_and_minutes_behind_at_are_a_clock_time_and_a_duration_elsewhere()
 )
 def test_the_half_of_a_day_and_the_day_may_stand_before_a_clock_time(text: str, seconds: float) -> None:
     assert waits(text) == [seconds]
+
+
+def test_a_time_with_seconds_is_a_clock_time_behind_at_or_before_a_zone() -> None:
+    assert waits("limit hit, resets at 12:00:30") == [30]
+    assert waits("limit hit, resets 12:00:30 UTC") == [30]
+    assert waits("limit hit, resets in 12:00:30") == [43230]
+
+
+def test_a_year_may_have_two_digits_before_a_clock_time() -> None:
+    assert waits("limit hit, resets 3/2/26 at 9:00 AM UTC") == [75600]

@@ -427,7 +427,7 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy relay"
             ),
             _words(
-                "reset closed close lost broken dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
+                "reset closed close lost broken torn away gone vanished dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
             ),
         ),
     ),

@@ -32,6 +32,12 @@ LENGTH = (
     ),
     *said("instructor", "incompleteoutputexception", "max_tokens length limit"),
     *said(
+        "models themselves",
+        "ran out of tokens before",
+        "ran out of output tokens",
+        "ran out of tokens while",
+    ),
+    *said(
         "stop reasons in prose",
         "stop_reason: max_tokens",
         "stop_reason=max_tokens",

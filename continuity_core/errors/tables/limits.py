@@ -266,6 +266,7 @@ DAILY_BUCKET = (
         "per month",
         "/month",
         "/ month",
+        *(f"{each} {hours} hours" for each in ("per", "every") for hours in (2, 3, 4, 5, 6, 8, 12, 24)),
     ),
 )
 """A bucket of a day that may refill within minutes: the stated wait decides, and without one it is a window."""
