@@ -61,7 +61,7 @@ def read_runs(file: Path) -> Recorded:
         raise NotRecordedError(f"{file} cannot be read: {error.strerror or type(error).__name__}") from error
     if not events:
         raise NotRecordedError(
-            f"{file} has no event: record runs with the setting journal, or with on_event=Journal(file)"
+            f"{file} has no event: record runs with the setting journal, e.g. CONTINUITY_JOURNAL=FILE"
         )
     runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for event in events:
