@@ -35,7 +35,13 @@ _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
 _BARE_REFUSALS = frozenset(
     {"auth:access denied", "auth:accessdenied", "auth:access blocked", "auth:permission denied"}
-    | {"auth:<forbidden>", "auth:not allowed to"}
+    | {
+        "auth:<forbidden>",
+        "auth:not allowed to",
+        "auth:please log in",
+        "auth:please sign in",
+        "auth:please login",
+    }
 )
 """A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
 _OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
@@ -159,8 +165,8 @@ def refused(case: Deliberation) -> Verdict | None:
     if found is not None:
         return found
     usage = case.find("usage") if case.evidence.status in (402, 403, 429, None) else None
-    limited = case.find("throttle") is not None
-    throttled = limited and bool(case.guidance)
+    limited = case.find("throttle") is not None or bool(usage) or any(map(case.spoken, _LIMITS))
+    throttled = case.find("throttle") is not None and bool(case.guidance)
     signed_out = case.evidence.status == 401
     if signed_out or not (usage or throttled):
         found = case.worded("auth", CauseKind.PERMANENT, "the sign-in or a permission is missing")
@@ -223,6 +229,8 @@ def other_language(case: Deliberation) -> Verdict | None:
     if told.kind is CauseKind.USAGE_LIMIT and told.name != "a window":
         return case.limit(rule, f"the text speaks of {told.name}", default=told.kind, wait_decides=True)
     if told.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+        if case.find("overload") is not None:  # its load has a limit, too
+            return None
         return case.limit(rule, f"the text speaks of {told.name}", default=told.kind)
     if told.kind is CauseKind.PERMANENT and case.comes_back():
         return case.limit(rule, "it comes back")
@@ -282,7 +290,10 @@ def server_fault(case: Deliberation) -> Verdict | None:
     """A fault of the server."""
     if case.evidence.status in (401, 402, 403, 404, 422):
         return None
-    return case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+    found = case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+    if found is not None and "unavailable" in found.rule and "reset" in case.evidence.text and case.guidance:
+        return case.limit(found.rule, "what is unavailable is reset at a stated time")
+    return found
 
 
 def combination(case: Deliberation) -> Verdict | None:

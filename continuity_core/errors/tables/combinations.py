@@ -474,7 +474,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         "a fault of the service",
         CauseKind.TRANSIENT,
         (
-            _words("service server provider backend internal"),
+            _words("service server provider backend internal upstream application"),
             _words("unexpected error condition failure fault problem exception"),
         ),
         _words("not allowed supported invalid unknown must"),

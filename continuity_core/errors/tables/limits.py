@@ -129,6 +129,10 @@ USAGE = (
         "today's quota",
         "today's limit",
         "for this month",
+        "limit for the hour",
+        "limit for the day",
+        "limit for the week",
+        "limit for the month",
         "for this week",
         "limit for this week",
         "limit for this month",
@@ -273,6 +277,11 @@ DAILY_BUCKET = (
 
 VAGUE_LIMIT = said(
     "many",
+    "accounts exhausted",
+    "accounts are exhausted",
+    "accounts limited",
+    "accounts are limited",
+    "accounts are currently limited",
     "quota reached",
     "quota*has been reached",
     "quota * reached",
