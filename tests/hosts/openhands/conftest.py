@@ -9,19 +9,20 @@ from typing import Any
 
 import attrs
 import pytest
+from host_fixtures import anyio_backend, clock, not_of
 
 from continuity_core import Continuity
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer, ThreadedFaultServer
 
+__all__ = ["anyio_backend", "clock", "finish", "world"]
+
 HERE = Path(__file__).parent
 
-if os.environ.get("TEST_HOST") == "openhands":
+if not (collect_ignore_glob := not_of("openhands")):
     # Read when the client is imported: without it, it asks the network for the prices of models.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["OPENHANDS_SUPPRESS_BANNER"] = "1"
-else:
-    collect_ignore_glob = ["test_*.py"]
 
 # The framework and what it stands on warn of much; an error in its midst would change what it does.
 _WARNINGS = pytest.mark.filterwarnings("ignore", "error:::continuity_(core|plugins)")
@@ -31,18 +32,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(_WARNINGS)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """OpenHands runs on asyncio only."""
-    return "asyncio"
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    """Jumps over every wait, and remembers it."""
-    return VirtualClock()
 
 
 @attrs.define(kw_only=True, eq=False)

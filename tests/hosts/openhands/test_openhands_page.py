@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import logging
-import re
 import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from host_pages import CHECKOUT, example_of, page_of, python_of
 
 from continuity_core.testing.conformance import Status, read_scenarios, run_scenarios
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import Mode
 from continuity_core.testing.conformance.hosts.openhands import OpenHandsHost
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 DATA = CHECKOUT / "tests" / "data"
-PAGE = (CHECKOUT / "docs" / "hosts" / "openhands.md").read_text(encoding="utf-8")
+PAGE = page_of("openhands")
 
 
 def test_the_table_of_the_page_is_what_the_driver_declares() -> None:
@@ -53,7 +52,7 @@ async def test_the_project_s_own_further_scenarios_pass(caplog: pytest.LogCaptur
 
 def test_the_python_of_the_page_runs(world: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = python_of(PAGE)
     assert len(blocks) == 2
     world.play({"text": "done"})
     names: dict[str, Any] = {"llm": world.llm()}
@@ -64,7 +63,7 @@ def test_the_python_of_the_page_runs(world: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_example_is_cut_broken_and_limited_and_finishes(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(CHECKOUT / "examples" / "openhands_agent.py"), run_name="__main__")
+    runpy.run_path(example_of("openhands"), run_name="__main__")
     shown = capsys.readouterr().out
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown

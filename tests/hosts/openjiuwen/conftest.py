@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from host_fixtures import anyio_backend, clock, load, not_of
 
-from continuity_core import Continuity
-from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
-if os.environ.get("TEST_HOST") != "openjiuwen":
-    collect_ignore_glob = ["test_*.py"]
-else:
+__all__ = ["anyio_backend", "clock", "load", "make", "server", "tool"]
+
+if not (collect_ignore_glob := not_of("openjiuwen")):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Of the framework's own modules, while they are imported.
         import openjiuwen.core.single_agent.agents.react_agent
@@ -24,28 +22,6 @@ else:
         import openjiuwen.harness.rails.model_anomaly_detection_rail  # noqa: F401
 
 _NUMBERS = itertools.count()
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """The framework runs on asyncio only."""
-    return "asyncio"
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    """Jumps over every wait, and remembers it."""
-    return VirtualClock()
-
-
-@pytest.fixture
-def load(clock: VirtualClock) -> Callable[..., Continuity]:
-    """Make a Continuity of these settings alone, on the clock."""
-
-    def load(settings: dict[str, Any] | None = None, **more: Any) -> Continuity:
-        return Continuity.from_settings(settings, **{"clock": clock, **more})
-
-    return load
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import logging
-import re
 import runpy
 from pathlib import Path
 
 import pytest
+from host_pages import CHECKOUT, example_of, page_of, python_of
 
 from continuity_core.hosts.openjiuwen import ContinuityRail
 from continuity_core.testing.conformance import Status, read_scenarios, run_scenarios
@@ -20,8 +20,7 @@ from continuity_core.testing.conformance.hosts.openjiuwen import (
 )
 
 pytestmark = pytest.mark.anyio
-CHECKOUT = Path(__file__).resolve().parents[3]
-PAGE = (CHECKOUT / "docs" / "hosts" / "openjiuwen.md").read_text(encoding="utf-8")
+PAGE = page_of("openjiuwen")
 
 
 def test_the_table_of_the_page_is_what_the_driver_declares() -> None:
@@ -51,7 +50,7 @@ async def test_the_python_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_
         async def register_rail(self, rail: ContinuityRail) -> None:
             registered.append(rail)
 
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = python_of(PAGE)
     names = {"agent": Agent()}
     for block in blocks:
         code = compile(block, "openjiuwen.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -66,7 +65,7 @@ def test_the_example_is_cut_broken_and_limited_and_finishes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(CHECKOUT / "examples" / "openjiuwen_agent.py"), run_name="__main__")
+    runpy.run_path(example_of("openjiuwen"), run_name="__main__")
     shown = capsys.readouterr().out
     assert "the tool runs for day 12" in shown
     assert "day 1\n" not in shown
