@@ -51,8 +51,8 @@ _OCCURRENCE_LIMIT = 32
 """Announcements of one kind that are looked at in one text."""
 
 
-_FORWARD = WordIndex(IndexEntry(cue, (cue, endings), open_end=True) for cue, endings in FORWARD.items())
-_TRAILING = WordIndex(IndexEntry(cue, cue, open_end=True) for cue in TRAILING)
+_FORWARD = WordIndex(IndexEntry((cue,), (cue, endings), open_end=True) for cue, endings in FORWARD.items())
+_TRAILING = WordIndex(IndexEntry((cue,), cue, open_end=True) for cue in TRAILING)
 
 
 class Announcement(NamedTuple):

@@ -100,8 +100,9 @@ def classify(
 
 
 def _first_answer(case: Deliberation) -> Verdict:
+    matches = case.matches
     for ask, table in STEPS:
-        found = ask(case) if table is None or table in case.matches else None
+        found = ask(case) if table is None or table in matches else None
         if found is not None:
             return found
     return Verdict(CauseKind.UNKNOWN, "Nothing in the error says what kind of failure it is.", "nothing")

@@ -128,7 +128,7 @@ class Deliberation:
             )
         if self.find("short-window") is not None:
             return Verdict(CauseKind.RATE_LIMIT, f"A throttle of an hour at most: {reason}.", rule)
-        longest = max((hint.wait_from(self.now) for hint in self.guidance), default=None)
+        longest = self.guidance[0].wait_from(self.now) if self.guidance else None
         if longest is not None and longest > USAGE_WINDOW_SECONDS:
             why = (
                 f"A limit ({reason}) with a stated wait of more than {USAGE_WINDOW_SECONDS / 60:.0f} minutes."

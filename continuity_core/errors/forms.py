@@ -79,7 +79,7 @@ def core_of(text: str) -> str:
 
 def may_be_a_stop(text: str) -> bool:
     """Whether the text has a word that every bare stop has one of."""
-    return any(word in text for word in _STOP_WORDS)
+    return any(map(text.__contains__, _STOP_WORDS))
 
 
 def bare_stop(cores: Iterable[str]) -> str | None:

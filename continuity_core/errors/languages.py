@@ -14,12 +14,13 @@ _ENGLISH = frozenset(
 """Words of English alone: a text in ASCII with two of them is English."""
 _LETTER = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u2e80-\uffef]")
 """A letter that English has not; punctuation is none."""
+_ALONE = {row.concepts[0]: row for row in STATEMENTS if len(row.concepts) == 1}
 
 
 @cache
 def _index() -> WordIndex[tuple[str, str]]:
     return WordIndex(
-        IndexEntry(stem, (stem, concept), open_end=True)
+        IndexEntry((stem,), (stem, concept), open_end=True)
         for concept, stems in CONCEPTS.items()
         for stem in stems
     )
@@ -34,6 +35,8 @@ def statement_in(folded: FoldedText) -> Statement | None:
         if not folded.ascii_only:
             folded = FoldedText(text.encode("ascii", "ignore").decode())
     found = {concept for stem, concept in _index().candidates(folded) if _begins_a_word(stem, text)}
+    if len(found) < 2:
+        return next(map(_ALONE.get, found), None)
     return next((row for row in STATEMENTS if found.issuperset(row.concepts)), None)
 
 

@@ -92,16 +92,15 @@ class Wording(NamedTuple):
         return _phrase(self.name)
 
     @property
-    def first(self) -> str:
-        """The first piece of the phrase."""
+    def pieces(self) -> tuple[str, ...]:
+        """The pieces of the phrase, without reading the rest of it."""
         name = self.name
         start = 1 if name[0] == "*" else 0
         start += name[start] in "<^"
-        star = name.find("*", start)
-        return name[start:star] if star >= 0 else name[start : len(name) - (name[-1] in ">$")]
+        return tuple(name[start : len(name) - (name[-1] in ">$")].split("*"))
 
     def matches(self, text: str) -> bool:
-        return self.phrase.matches(text) and not (self.unless and any(other in text for other in self.unless))
+        return self.phrase.matches(text) and not (self.unless and any(map(text.__contains__, self.unless)))
 
 
 @cache
@@ -114,31 +113,41 @@ def said(source: str, *patterns: str, unless: tuple[str, ...] = ()) -> tuple[Wor
     return tuple([Wording(pattern, source, unless) for pattern in patterns])
 
 
+class _Row(NamedTuple):
+    """A row of a table in the index."""
+
+    piece: str
+    """The longest piece of its phrase."""
+    plain: bool
+    """The piece is all that is asked for."""
+    table: str
+    rank: int
+    wording: Wording
+
+
+def _entry(table: str, rank: int, wording: Wording) -> IndexEntry[_Row]:
+    name, pieces = wording.name, wording.pieces
+    plain = not wording.unless and pieces[0] == name
+    row = _Row(max(pieces, key=len), plain, table, rank, wording)
+    return IndexEntry(pieces, row, name[-1] != ">", name[0] == "*")
+
+
 class Tables:
     """All tables of wordings under one index."""
 
     def __init__(self, tables: dict[str, tuple[Wording, ...]]) -> None:
         self.tables = tables
         self._index = WordIndex(
-            IndexEntry(
-                row.first,
-                (row.first, name, rank, row, not row.unless and row.first == row.name),
-                "*" in row.name[1:] or row.name[-1] != ">",
-                row.name[0] == "*",
-            )
-            for name, rows in tables.items()
-            for rank, row in enumerate(rows)
+            _entry(table, rank, row) for table, rows in tables.items() for rank, row in enumerate(rows)
         )
 
     def matches(self, folded: FoldedText) -> dict[str, Wording]:
         """By table the first of its rows that stands in the text."""
         text = folded.text
-        found: dict[str, tuple[int, Wording]] = {}
-        for first, name, rank, row, plain in self._index.candidates(folded):
-            if (
-                first in text
-                and (name not in found or rank < found[name][0])
-                and (plain or row.matches(text))
-            ):
-                found[name] = (rank, row)
-        return {name: row for name, (_, row) in found.items()}
+        found: dict[str, _Row] = {}
+        for row in self._index.candidates(folded):
+            if row.piece in text:
+                better = found.get(row.table)
+                if (better is None or row.rank < better.rank) and (row.plain or row.wording.matches(text)):
+                    found[row.table] = row
+        return {table: row.wording for table, row in found.items()}

@@ -1,4 +1,4 @@
-"""Which of some thousand literals can stand in a text: told by the words that both have."""
+"""Which of some thousand phrases can stand in a text: told by the words that both have."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -15,6 +16,7 @@ _NO_WORD = bytes(code if chr(code).isdecimal() or "a" <= chr(code) <= "z" else 3
 """Turns every ASCII character that is neither a lower-case letter nor a digit into a blank."""
 _OTHER_SCRIPT = re.compile(r"[^\x00-\x7f]")
 _PREFIX = 4
+_beginning = itemgetter(slice(_PREFIX))
 
 
 def _tokens(text: str) -> list[str]:
@@ -28,7 +30,7 @@ class FoldedText:
     def __init__(self, text: str) -> None:
         self.text = text
         tokens = _tokens(text)
-        beginnings = [word[:_PREFIX] for word in tokens]
+        beginnings = list(map(_beginning, tokens))
         self.words: Final = frozenset(tokens)
         """The runs of letters and digits of ASCII."""
         self.pairs: Final = frozenset(zip(tokens, beginnings[1:], strict=False))
@@ -42,29 +44,38 @@ class FoldedText:
 
 
 class IndexEntry(NamedTuple, Generic[T]):
-    """A literal and the value that it stands for. Thousands are made at the first question: kept cheap."""
+    """A phrase and the value that it stands for. Thousands are made at the first question: kept cheap."""
 
-    literal: str
+    pieces: tuple[str, ...]
+    """The literals of the phrase; anything may stand between them."""
     value: T
     open_end: bool
-    """Its last word may go on in the text."""
+    """The last word of the last piece may go on in the text."""
     anywhere: bool = False
-    """It may begin inside a word of the text."""
+    """The first piece may begin inside a word of the text, as every other one may."""
 
 
-def _sure_pairs(entry: IndexEntry[T], words: list[str]) -> list[tuple[str, str]]:
-    """Of the pairs of the literal those that every text has in which it stands."""
-    first = 1 if entry.anywhere and entry.literal[0].isalnum() else 0
-    open_end = entry.open_end and len(words[-1]) < _PREFIX and entry.literal[-1].isalnum()
-    sure = words[first : len(words) - open_end]
-    return [(word, following[:_PREFIX]) for word, following in pairwise(sure)]
+class _Sure(NamedTuple):
+    """What stands in every text in which a phrase stands."""
+
+    pairs: list[tuple[str, str]]
+    words: list[str]
 
 
-def _whole_words(entry: IndexEntry[T], words: list[str]) -> list[str]:
-    """Of the ``words`` of the literal those that are whole words of every text in which it stands."""
-    first = 1 if entry.anywhere and entry.literal[0].isalnum() else 0
-    last = len(words) - 1 if entry.open_end and entry.literal[-1].isalnum() else len(words)
-    return words[first:last] if first or last < len(words) else words
+def _sure(entry: IndexEntry[T]) -> _Sure:
+    pairs: list[tuple[str, str]] = []
+    words: list[str] = []
+    last = len(entry.pieces) - 1
+    for number, piece in enumerate(entry.pieces):
+        tokens = _tokens(piece)
+        if (number > 0 or entry.anywhere) and piece[:1].isalnum():
+            del tokens[0]
+        if tokens:
+            open_end = (number < last or entry.open_end) and piece[-1].isalnum()
+            known = tokens[:-1] if open_end and len(tokens[-1]) < _PREFIX else tokens
+            pairs += [(word, following[:_PREFIX]) for word, following in pairwise(known)]
+            words += tokens[:-1] if open_end else tokens
+    return _Sure(pairs, words)
 
 
 class _Keyed(Generic[K, T]):
@@ -89,7 +100,7 @@ class _Keyed(Generic[K, T]):
 
 
 class WordIndex(Generic[T]):
-    """Values by what their literal surely brings into a text, so that a text asks only for few of them.
+    """Values by what their phrase surely brings into a text, so that a text asks only for few of them.
 
     That is a word with the beginning of the next, or a word, or the beginning of one, or a character of
     another script.
@@ -102,20 +113,18 @@ class WordIndex(Generic[T]):
         characters: list[tuple[Sequence[str], T]] = []
         self._always: list[T] = []
         for entry in entries:
-            literal = entry.literal
-            if not literal.isascii():
-                characters.append((_OTHER_SCRIPT.findall(literal), entry.value))
-                continue
-            tokens = _tokens(literal)
-            sure = _sure_pairs(entry, tokens) if len(tokens) > 1 else ()
-            whole = () if sure else _whole_words(entry, tokens)
-            if sure:
-                pairs.append((sure, entry.value))
-            elif whole:
-                words.append((whole, entry.value))
-            elif tokens and not entry.anywhere and len(tokens[0]) >= _PREFIX:
-                # the beginning of a word of every text in which the literal stands
-                prefixes.append(([tokens[0][:_PREFIX]], entry.value))
+            other_script = [one for piece in entry.pieces for one in _OTHER_SCRIPT.findall(piece)]
+            sure = _sure(entry)
+            beginning = _tokens(entry.pieces[0])[:1]
+            if other_script:
+                characters.append((other_script, entry.value))
+            elif sure.pairs:
+                pairs.append((sure.pairs, entry.value))
+            elif sure.words:
+                words.append((sure.words, entry.value))
+            elif beginning and not entry.anywhere and len(beginning[0]) >= _PREFIX:
+                # the beginning of a word of every text in which the phrase stands
+                prefixes.append(([beginning[0][:_PREFIX]], entry.value))
             else:
                 self._always.append(entry.value)
         self._by_pair = _Keyed(pairs)
@@ -124,7 +133,7 @@ class WordIndex(Generic[T]):
         self._by_character = _Keyed(characters)
 
     def candidates(self, folded: FoldedText) -> list[T]:
-        """The values whose literal may stand in the text, in no order."""
+        """The values whose phrase may stand in the text, in no order."""
         found = self._always + self._by_pair.values(folded.pairs) + self._by_word.values(folded.words)
         found += self._by_prefix.values(folded.prefixes)
         if not folded.ascii_only:
