@@ -60,7 +60,7 @@ class BaseRun(RunRecord):
         deadline: datetime | None = None,
     ) -> None:
         super().__init__(owner, session, parent=parent, state=state, deadline=deadline)
-        self._children: tuple[BaseRun, ...] = ()
+        self._children: list[BaseRun] = []
         self._proposal: Proposal = EMPTY_PROPOSAL
         self._scheduled: tuple[Step, RunState] | None = None
         """The step whose resume the host was just asked for, and the state before it was charged."""
@@ -68,7 +68,7 @@ class BaseRun(RunRecord):
         self._input: InputKind | None = None
         self._busy = False
         if parent is not None:
-            parent._children += (self,)
+            parent._children.append(self)
         self._tell_start(restored=state is not None)
 
     # ---------------------------------------------------------------- what may happen at any time
@@ -80,16 +80,15 @@ class BaseRun(RunRecord):
         """
         abort_together((self,))
 
-    def _aborting(self) -> Sequence[Alarm]:
-        """Abort but for the alarms, which the caller has to ring."""
+    def _mark_aborted(self, alarms: list[Alarm], aborted: list[BaseRun]) -> None:
+        """Abort this run and those under it, but for ringing and telling: add to what is left to do."""
         if self.is_over:
-            return ()
+            return
         self._aborted = True
-        alarms = self._waits.mark("abort")
-        for child in self._children:
-            alarms = [*alarms, *child._aborting()]
-        self._emit(EventKind.ABORTED, {})
-        return alarms
+        alarms.extend(self._waits.mark("abort"))
+        for child in list(self._children):
+            child._mark_aborted(alarms, aborted)
+        aborted.append(self)
 
     def input_arrived(self, kind: InputKind) -> None:
         """The user said something: call it before the host queues it. Ends a wait; costs nothing.
@@ -103,12 +102,6 @@ class BaseRun(RunRecord):
     def interrupt(self, reason: str) -> None:
         """End the wait that is held, if one is; ``reason`` stands in the report."""
         ring(self._waits.mark(reason))
-
-    def _switching(self, reason: str) -> Sequence[Alarm]:
-        """End the wait that is held but for the alarms, since recovery or a part of it was switched."""
-        alarms = self._waits.mark(reason)
-        self._emit(EventKind.MODE_CHANGED, {"mode": self.mode.value, "reason": reason})
-        return alarms
 
     def entry_restored(self, entry: EntryRef) -> None:
         """The host, or somebody else, put an entry back that was left out: it may be edited again."""
@@ -158,11 +151,11 @@ class BaseRun(RunRecord):
         """
         if self._outcome is RunOutcome.RUNNING:
             self._outcome = self._settled_as() if outcome is None else outcome
-            for child in self._children:
+            for child in list(self._children):
                 child.abort()
                 child.settled(RunOutcome.ABORTED)
             if isinstance(self._parent, BaseRun):
-                self._parent._children = tuple(run for run in self._parent._children if run is not self)
+                self._parent._children.remove(self)
             self._seen = None
             self._session.state = self.state.session
             if self._session.active is self:
@@ -336,9 +329,17 @@ class BaseRun(RunRecord):
 
 def abort_together(runs: Iterable[BaseRun]) -> None:
     """Abort these runs: those that wait in the same event loop are woken by one call into it."""
-    ring([alarm for run in runs for alarm in run._aborting()])
+    alarms: list[Alarm] = []
+    aborted: list[BaseRun] = []
+    for run in runs:
+        run._mark_aborted(alarms, aborted)
+    ring(alarms)
+    for run in aborted:
+        run._emit(EventKind.ABORTED, {})
 
 
-def switch_together(runs: Iterable[BaseRun], reason: str) -> None:
+def switch_together(runs: Sequence[BaseRun], reason: str) -> None:
     """Tell these runs that recovery, or a part of it, was switched on or off: a wait that is held ends."""
-    ring([alarm for run in runs for alarm in run._switching(reason)])
+    ring([alarm for run in runs for alarm in run._waits.mark(reason)])
+    for run in runs:
+        run._emit(EventKind.MODE_CHANGED, {"mode": run.mode.value, "reason": reason})

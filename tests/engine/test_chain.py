@@ -31,12 +31,14 @@ from continuity_core import (
     Resume,
     Run,
     Stage,
+    Usage,
     Wait,
     hookimpl,
 )
 from continuity_core.engine import chain as chain_module
 from continuity_core.engine.chain import ERROR_TEXT_LIMIT, MAX_DECISIONS
 from continuity_core.model.proposal import EMPTY_PROPOSAL
+from continuity_core.testing.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -514,3 +516,22 @@ async def test_a_wait_that_a_broken_bundle_brought_is_not_held() -> None:
     run = make([KindReader(), Saying("broken", says)]).start_run()
     assert not (await run.turn_ended(cut())).resume
     assert run.state.held == 0
+
+
+async def test_a_classifying_plugin_is_shown_the_run_as_the_deciding_ones_are() -> None:
+    views: list[Any] = []
+
+    class Looking:
+        name = "looking"
+
+        @hookimpl
+        def continuity_classify(self, run: Any) -> None:
+            views.append(run)
+
+    decides = saying()
+    run = make([Looking(), decides], clock=VirtualClock()).start_run()
+    for number, usage in enumerate((Usage(output_tokens=7), Usage()), 1):
+        await run.turn_ended(answer(usage=usage, requests=3))
+        await run.before_settle()
+        assert views[-1] == decides.seen[-2].run == decides.seen[-1].run
+        assert (views[-1].turns, views[-1].requests, views[-1].output_tokens) == (number, 3 * number, 7)
