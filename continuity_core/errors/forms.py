@@ -10,6 +10,7 @@ from continuity_core.errors.tables.elsewhere import BARE_STOPS
 _LOG_LINE = r"[^\w(]{0,4}\d{4}-\d\d-\d\d[t ][\d:.,z]{5,16} {1,2}(?:[a-z]{4,8} )?[\w.]{0,40} ?- "
 _PREFIX = re.compile(
     rf"(?:{_LOG_LINE})?(?:[^\w(]{{0,4}}(?:ran into this error: ?"
+    r"|(?:request |retry )?failed after \d{1,3} (?:attempts?|retries): ?"
     r"|(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed)(?:: ?| - )"
     r"(?:\[[\w-]{1,20}\] ?)?)){0,3}[^\w(\[^]{0,4}"
 )

@@ -21,7 +21,8 @@ _DENIAL = re.compile(
 )
 _ADVICE = re.compile(
     r"[ .]{0,3}please (?:retry if you think this is a transient or recoverable error"
-    r"|resend your message to try again)\.?"
+    r"|resend your message to try again)\.?(?: context: [●○]{1,40} \d{1,3}% \(\d{1,9}/\d{1,9} tokens\))?"
+    r"| (?:body_excerpt: )?payload_summary: \{[^{}]{0,400}\}"
 )
 _FRAME = re.compile(r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?(?=\r?\n|$)")
 _PYTHON_FRAME = re.compile(
@@ -87,7 +88,9 @@ def without_denials(text: str) -> str:
 
 def without_advice(text: str) -> str:
     """Flattened ``text`` without what a program prints behind every error, whatever it is."""
-    return _ADVICE.sub(" ", text).strip() if "please re" in text else text
+    if "please re" not in text and " payload_summary: " not in text:
+        return text
+    return _ADVICE.sub(" ", text).strip()
 
 
 def flat(text: str) -> str:

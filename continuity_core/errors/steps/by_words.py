@@ -30,6 +30,11 @@ from continuity_core.errors.tables.exception_names import (
 )
 from continuity_core.model.cause import CauseKind
 
+_FORWARDED = frozenset(
+    {"transport:upstream error", "transport:upstream_error", "transport:upstream provider"}
+    | {"server:backend error", "server:inference failed", "server:inference error", "server:model error"}
+)
+"""Words with which a program hands on what a provider said: beside a status 400 or 404 they tell nothing."""
 _GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
 _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
@@ -50,6 +55,7 @@ _OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
 _LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
 _CLAUSES_LENGTH = 512
+_VAGUE_BESIDE_400 = frozenset({"a fault of the service", "a broken connection"})
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
@@ -265,11 +271,20 @@ def transport(case: Deliberation) -> Verdict | None:
     status = case.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
     if status in (401, 402) or (status == 403 and "temporar" not in case.evidence.text):
         return None
-    return _limit_behind(case) or case.worded(
-        "transport",
-        CauseKind.TRANSIENT,
-        "the connection, the stream or a proxy broke",
+    return _limit_behind(case) or _unless_forwarded(
+        case,
+        case.worded(
+            "transport",
+            CauseKind.TRANSIENT,
+            "the connection, the stream or a proxy broke",
+        ),
     )
+
+
+def _unless_forwarded(case: Deliberation, found: Verdict | None) -> Verdict | None:
+    if found is not None and found.rule in _FORWARDED and case.evidence.status in (400, 404, 422):
+        return None
+    return found
 
 
 def _limit_behind(case: Deliberation) -> Verdict | None:
@@ -290,7 +305,9 @@ def server_fault(case: Deliberation) -> Verdict | None:
     """A fault of the server."""
     if case.evidence.status in (401, 402, 403, 404, 422):
         return None
-    found = case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+    found = _unless_forwarded(
+        case, case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
+    )
     if found is not None and "unavailable" in found.rule and "reset" in case.evidence.text and case.guidance:
         return case.limit(found.rule, "what is unavailable is reset at a stated time")
     return found
@@ -311,7 +328,7 @@ def combination(case: Deliberation) -> Verdict | None:
         ):
             continue
         if row.kind is CauseKind.TRANSIENT and (
-            request_refused(case) or (status == 400 and row.name == "a fault of the service")
+            request_refused(case) or (status == 400 and row.name in _VAGUE_BESIDE_400)
         ):
             continue
         why = f"The text speaks of {row.name}."

@@ -59,6 +59,8 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "cooldown expires": ("",),
     "limit expires": ("",),
     "ban expires": ("",),
+    "be lifted": ("",),
+    "is lifted": ("",),
     "block expires": ("",),
     "backoff expires": ("",),
     "limited until": ("",),

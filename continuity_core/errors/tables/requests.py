@@ -267,7 +267,7 @@ INVALID = (
         "only absolute urls are supported",
         "404 page not found",
         "404 not found",
-        unless=("rate limit",),
+        unless=("rate limit", "type validation failed"),
     ),
     *said("Chinese providers", "模型不存在", "参数错误", "参数非法", "不支持", "无效的请求", "参数有误"),
 )

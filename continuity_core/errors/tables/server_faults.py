@@ -203,6 +203,7 @@ SERVER_FAULT = (
         "model error",
         "inference failed",
         "inference error",
+        "type validation failed",
         "invalid response from llm",
         "none or empty",
         "previous response with id",

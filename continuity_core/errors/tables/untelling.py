@@ -12,7 +12,9 @@ UNTELLING = frozenset(
         "invalidrequesterror is it json line litellm llm message messages model more msg no none null "
         "object occurred of on openai openaiexception or param please post provider ran reason received "
         "recoverable request response result retry retrying returned server status statuscode success "
-        "text the think this to transient true type undefined unexpected unknown url v1 sorry your attempt in openrouter try tried again reason later "
+        "text the think this to transient true type undefined unexpected unknown url v1 "
+        "sorry your attempt in openrouter try tried again reason later "
+        "backend body_excerpt cli endpoint latest mistral n parse provider_message request_id vibe "
         "vertex_aiexception vertexaiexception was when while with you"
     ).split()
 )
