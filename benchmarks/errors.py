@@ -100,12 +100,12 @@ def accuracy(paths: list[Path]) -> None:
 
 
 def best_of(call: Callable[[], object], rounds: int) -> float:
-    """The shortest of some rounds, in seconds: what the machine does besides only adds."""
+    """The shortest of some rounds, in seconds of the processor: what the machine does besides only adds."""
     best = float("inf")
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
