@@ -66,7 +66,9 @@ class Continuity:
         self._engine = self._loaded
         self._switched_off: frozenset[str] = frozenset()
         self._mode_when_on = self.settings.mode if self.settings.mode is not Mode.OFF else Mode.ON
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: dict[str, Session] = {}
+        self._idle: OrderedDict[str, None] = OrderedDict()
+        """Names of the sessions without a run, the one that was idle longest first."""
         self._runs: dict[BaseRun, None] = {}
         self._lock = threading.RLock()
 
@@ -203,6 +205,7 @@ class Continuity:
                 found.state = restored.session
             run = kind(self, found, parent=parent, state=restored, deadline=deadline)
             found.active = run
+            self._idle.pop(found.id, None)
             self._runs[run] = None
         return run
 
@@ -211,18 +214,20 @@ class Continuity:
             return Session(f"session-{secrets.token_hex(6)}" if restored is None else restored.session_id)
         if restored is not None and restored.session_id != name:
             raise ValueError(f"the state belongs to session {restored.session_id!r}, not {name!r}")
-        session = self._sessions.setdefault(name, Session(name))
-        self._sessions.move_to_end(name)
-        for idle in [known for known in self._sessions if self._sessions[known].active is None]:
-            if len(self._sessions) <= KEPT_SESSIONS:
-                break
-            del self._sessions[idle]
-        return session
+        return self._sessions.setdefault(name, Session(name))
 
     def forget(self, run: BaseRun) -> None:
-        """Called by a run that is over."""
+        """Called by a run that is over: its session is idle."""
         with self._lock:
             self._runs.pop(run, None)
+            session = self._sessions.get(run.session)
+            if session is None or session.active is not None:
+                return
+            self._idle[session.id] = None
+            self._idle.move_to_end(session.id)
+            while len(self._idle) > KEPT_SESSIONS:
+                name, _ = self._idle.popitem(last=False)
+                del self._sessions[name]
 
     def abort_all(self) -> None:
         """Abort every run that goes on, e.g. at shutdown: waits end at once, nothing more is requested."""

@@ -7,11 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import attrs
 import pytest
 from runs import bundled, failed, make
 from saying import Watching
 
-from continuity_core import CauseKind, Continuity, EventKind, Outcome, Run, RunOutcome, SystemClock
+from continuity_core import (
+    CauseKind,
+    Continuity,
+    EntryRef,
+    EventKind,
+    Omit,
+    Outcome,
+    Run,
+    RunOutcome,
+    SystemClock,
+)
+from continuity_core import continuity as continuity_module
 
 pytestmark = pytest.mark.anyio
 
@@ -113,3 +126,43 @@ async def test_a_listener_that_fails_for_good_leaves_no_run_asleep() -> None:
     for run in runs:
         run._recorder.on_event = None
     assert {result.outcome for result in await asyncio.gather(*tasks)} == {Outcome.CANCELLED}
+
+
+def _edited(continuity: Continuity, name: str) -> bool:
+    """Whether the session still knows of an edit that was made in an earlier run of it."""
+    with continuity.start_run(name) as run:
+        known = run.is_left_out(EntryRef.stable(name))
+        edits = {EntryRef.stable(name): Omit(EntryRef.stable(name), "w")}
+        run.state = attrs.evolve(run.state, session=run.state.session.with_edits(edits))
+    return known
+
+
+def test_the_session_that_was_idle_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuity_module, "KEPT_SESSIONS", 3)
+    continuity = make()
+    at_work = continuity.start_run("at work")
+    for name in ("a", "b", "c", "a", "d"):
+        _edited(continuity, name)
+    assert [_edited(continuity, name) for name in ("c", "a", "d")] == [True, True, True]
+    assert not _edited(continuity, "b")
+    at_work.settled()
+    assert len(continuity._sessions) == 3
+
+
+class CountedLookups(dict[str, Any]):
+    """Counts how often all of it is gone through."""
+
+    iterations = 0
+
+    def __iter__(self) -> Any:
+        self.iterations += 1
+        return super().__iter__()
+
+
+def test_starting_a_run_does_not_look_at_the_other_sessions() -> None:
+    continuity = make()
+    sessions = CountedLookups(continuity._sessions)
+    continuity._sessions = sessions
+    for number in range(100):
+        continuity.start_run(f"session-{number}")
+    assert sessions.iterations == 0
