@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
-from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
+from weakref import WeakSet
 
 from openjiuwen.core.foundation.llm import ToolMessage
 from openjiuwen.core.runner.callback.errors import AbortError
 from openjiuwen.core.single_agent.rail.base import AgentCallbackContext, AgentCallbackEvent, AgentRail
 
 from continuity_core.continuity import Continuity
-from continuity_core.engine.base_run import RunError
 from continuity_core.engine.results import BoundaryResult
-from continuity_core.engine.run import Run
 from continuity_core.engine.settings import Incomplete
 from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
-from continuity_core.hosts.openjiuwen.memory import Memory, work_of
+from continuity_core.hosts.openjiuwen.lives import CURRENT, LIVE, Lives
 from continuity_core.hosts.openjiuwen.projecting import is_cut
-from continuity_core.model.boundary import Mode
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.model.report import Report, RunOutcome
 
-LOG = logging.getLogger("continuity.openjiuwen")
-
-LIVE = "continuity"
-"""Where the run stands in ``ctx.extra``."""
 _INSPECTORS = "_stream_chunk_inspectors"
 _LAST = -10_000
 _FIRST = 10_000
@@ -36,8 +28,6 @@ _MAX_ITERATIONS = "Max iterations reached without completion"
 """What the agent gives where its limit on iterations is reached."""
 _STOPPED = ("aborted", "cancelled", "completion_timeout")
 """What a loop over tasks says of a round that it did not let end."""
-_CURRENT: ContextVar[Live | None] = ContextVar("continuity_openjiuwen_run", default=None)
-"""The run in whose tools a sub-agent may be invoked."""
 
 
 class ContinuityRail(AgentRail):
@@ -67,8 +57,9 @@ class ContinuityRail(AgentRail):
         self.report: Report | None = None
         """The story of the run that ended last."""
         self._ending_tools = None if ending_tools is None else frozenset(ending_tools)
-        self._lives: list[Live] = []
-        self._engines: list[Any] = []
+        self._lives = Lives(self.continuity, self._ending_tools)
+        # A rail may serve subagents that are made for one task each, and must not keep what they leave.
+        self._engines: WeakSet[Any] = WeakSet()
 
     def callback_priority(self, event: AgentCallbackEvent) -> int:
         """After every other rail, but for the hooks at which something is to be kept from happening."""
@@ -79,41 +70,11 @@ class ContinuityRail(AgentRail):
 
     async def before_invoke(self, ctx: AgentCallbackContext) -> None:
         """Start a run, unless the agent is invoked again for one that goes on."""
-        session = _session_of(ctx)
-        live = self._find(ctx)
-        if live is not None:
-            if not live.is_again:
-                LOG.warning("session %s has a run going on: this one is not kept alive", session)
-            ctx.extra[LIVE] = live if live.is_again else None
-            return
-        parent = _CURRENT.get()
-        if parent is not None and parent.run.is_over:
-            parent = None
-        ctx.extra[LIVE] = None
-        try:
-            run = self._start_run(ctx, session, parent)
-        except RunError as error:
-            LOG.warning("this run is not kept alive: %s", error)
-            return
-        live = Live(run=run, owner=ctx.agent, session=session, ending_tools=self._ending_tools, parent=parent)
-        self._lives.append(live)
-        ctx.extra[LIVE] = live
-
-    def _start_run(self, ctx: AgentCallbackContext, session: str, parent: Live | None) -> Run:
-        """A run in the session; agents that share its name, e.g. by having none, have a session each."""
-        above = None if parent is None else parent.run
-        state = None
-        if self.continuity.mode is Mode.ON:
-            now = self.continuity.clock.now()
-            state = Memory(ctx.session).run_state(session, work_of(ctx.agent), now)
-        try:
-            return self.continuity.start_run(session, parent=above, state=state)
-        except RunError:
-            return self.continuity.start_run(f"{session}/{ctx.agent.card.id}", parent=above)
+        self._lives.begin(ctx)
 
     async def before_task_iteration(self, ctx: AgentCallbackContext) -> None:
         """A DeepAgent's loop over tasks takes a round, and gives it so much time."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         seconds = getattr(ctx.agent.deep_config, "completion_timeout", None)
         if live is not None and seconds is not None:
             live.deadline = self.continuity.clock.now() + timedelta(seconds=seconds)
@@ -122,28 +83,27 @@ class ContinuityRail(AgentRail):
 
     async def before_model_call(self, ctx: AgentCallbackContext) -> None:
         """Listen to the answer, and see to it that the request is projected."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         if live is None:
             return
-        _CURRENT.set(live)
+        CURRENT.set(live)
         live.begin_call(ctx.agent, ctx.context)
         inspectors = ctx.extra.setdefault(_INSPECTORS, [])
         if isinstance(inspectors, list) and _listen not in inspectors:
             inspectors.append(_listen)
         engine = ctx.agent.context_engine
-        if not any(known is engine for known in self._engines):
-            self._engines.append(engine)
+        if engine not in self._engines:
+            self._engines.add(engine)
             engine.register_window_mutator(self._narrow)
 
     async def _narrow(self, context: Any, window: Any) -> Any:
-        for live in self._lives:
-            if live.context is context:
-                live.project(window)
+        for live in self._lives.in_context(context):
+            live.project(window)
         return window
 
     async def on_model_exception(self, ctx: AgentCallbackContext) -> None:
         """Decide about a failed call after the agent's own rails have."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         error = ctx.exception
         if live is None or error is None or ctx.has_force_finish_request:
             return
@@ -171,7 +131,7 @@ class ContinuityRail(AgentRail):
 
     async def after_model_call(self, ctx: AgentCallbackContext) -> None:
         """Decide about an answer; one with calls is decided when their results are there."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         message = getattr(ctx.inputs, "response", None)
         if live is None or message is None or ctx.exception is not None:
             return
@@ -199,7 +159,7 @@ class ContinuityRail(AgentRail):
 
     async def before_tool_call(self, ctx: AgentCallbackContext) -> None:
         """Keep a call from being executed whose turn did not end well."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         call = ctx.inputs.tool_call
         if live is None or not live.recovers:
             return
@@ -213,7 +173,7 @@ class ContinuityRail(AgentRail):
 
     async def after_react_iteration(self, ctx: AgentCallbackContext) -> None:
         """A turn with calls ended: its results are there, and the agent asks the model again."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         turn = None if live is None else live.with_results()
         if live is None or turn is None:
             return
@@ -239,10 +199,10 @@ class ContinuityRail(AgentRail):
 
     async def after_invoke(self, ctx: AgentCallbackContext) -> None:
         """Invoke the agent again where its loop is over and the run is not; else settle."""
-        live = self._live(ctx)
+        live = self._lives.of(ctx)
         if live is None or live.is_again:
             return
-        _CURRENT.set(live.parent)
+        CURRENT.set(live.parent)
         error = ctx.exception if ctx.inputs.result is None else None
         try:
             if _is_stopped(ctx.inputs.result):
@@ -260,7 +220,6 @@ class ContinuityRail(AgentRail):
             live.run.abort()
             raise
         finally:
-            self._lives.remove(live)
             self._settle(ctx, live, error)
 
     async def _go_on(self, ctx: AgentCallbackContext, live: Live) -> None:
@@ -307,40 +266,25 @@ class ContinuityRail(AgentRail):
         return decided.resume
 
     def _settle(self, ctx: AgentCallbackContext, live: Live, error: BaseException | None) -> None:
-        run = live.run
         outcome: RunOutcome | None = None
-        if run.aborted:
+        if live.run.aborted:
             outcome = RunOutcome.ABORTED
         elif error is not None:
             outcome = RunOutcome.FAILED
         elif _is_out_of_iterations(ctx.inputs.result):
             outcome = RunOutcome.INCOMPLETE
         try:
-            run.settled(outcome, error=error)
-            if live.recovers:
-                Memory(ctx.session).save(run, work_of(ctx.agent))
+            self._lives.settle(ctx, live, outcome, error)
         except IncompleteRun as incomplete:
             raise AbortError("the run is incomplete", cause=incomplete) from incomplete
         finally:
-            self.report = run.report()
+            self.report = live.run.report()
 
     # ---------------------------------------------------------------- small helpers
 
     @property
     def _raises_incomplete(self) -> bool:
         return self.continuity.settings.incomplete is Incomplete.RAISE
-
-    def _live(self, ctx: AgentCallbackContext) -> Live | None:
-        if LIVE not in ctx.extra:
-            # A DeepAgent's inner agent has a context of its own.
-            ctx.extra[LIVE] = self._find(ctx)
-        live: Live | None = ctx.extra[LIVE]
-        return live
-
-    def _find(self, ctx: AgentCallbackContext) -> Live | None:
-        """The run that goes on in this session of this agent, or of the agent whose inner one it is."""
-        session, agent = _session_of(ctx), ctx.agent
-        return next((live for live in self._lives if live.session == session and live.is_run_by(agent)), None)
 
     def _is_last_iteration(self, ctx: AgentCallbackContext, live: Live) -> bool:
         return int(ctx.extra.get("_react_iteration", 0)) >= _limit(live)
@@ -363,8 +307,3 @@ def _is_out_of_iterations(result: Any) -> bool:
 def _is_stopped(result: Any) -> bool:
     """Whether a loop over tasks was told to stop, or has waited long enough for its round."""
     return isinstance(result, dict) and result.get("error") in _STOPPED
-
-
-def _session_of(ctx: AgentCallbackContext) -> str:
-    session = ctx.session
-    return "default_session" if session is None else str(session.get_session_id())
