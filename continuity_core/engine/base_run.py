@@ -123,7 +123,11 @@ class BaseRun(RunRecord):
     # ---------------------------------------------------------------- before every request
 
     def project(self, entries: Sequence[Entry]) -> ProjectionResult:
-        """What of ``entries`` is sent in the next request, and how. Call it before every request."""
+        """What of ``entries`` is sent in the next request, and how. Call it before every request.
+
+        Entries that are the same objects as in the last request, from the first one on, are not looked at
+        again where nobody edited them.
+        """
         self._input = None
         self._scheduled = None
         engine = self._owner.engine

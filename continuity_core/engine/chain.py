@@ -214,6 +214,8 @@ def _read(
 
 
 def _iterate(link: Link, result: object, meant: str) -> Iterator[object]:
+    if isinstance(result, list):
+        return iter(result)
     if isinstance(result, str | bytes | dict) or inspect.isawaitable(result):
         raise _wrong(link, result, meant)
     try:
