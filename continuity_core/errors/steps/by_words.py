@@ -183,7 +183,9 @@ def refused(case: Deliberation) -> Verdict | None:
         CauseKind.PERMANENT,
         "the account has no money or reached a spending cap",
     )
-    if found is not None and not (usage and found.rule == "billing:payment required"):
+    if found is not None and not (
+        usage and (found.rule == "billing:payment required" or usage.name.endswith("for today"))
+    ):
         return case.limit("billing:comes-back", "the balance comes back") if case.comes_back() else found
     return None if usage or throttled else plain_words(case)
 

@@ -176,6 +176,8 @@ _KEYWORDS: tuple[tuple[str, CauseKind], ...] = (
     ("permissiondenied", CauseKind.PERMANENT),
     ("credentials", CauseKind.PERMANENT),
     ("unauthorized", CauseKind.PERMANENT),
+    ("modelnotfound", CauseKind.PERMANENT),
+    ("notsupported", CauseKind.PERMANENT),
     ("forbidden", CauseKind.PERMANENT),
     ("apikey", CauseKind.PERMANENT),
     ("insufficient", CauseKind.PERMANENT),

@@ -57,6 +57,7 @@ PARAMETER = (
 """Complaints about a parameter; some name the output cap or a length and must not be taken for one."""
 
 HOPELESS = (
+    *said("Autohand", "request was malformed", "request is malformed", unless=("failed to get response",)),
     *said("Ollama", "requires more system memory", "try pulling it first"),
     *said(
         "Anthropic",
