@@ -249,6 +249,7 @@ class BaseRun(RunRecord):
         )
 
     def _begin_wait(self, step: Step) -> None:
+        self._seen = None  # Many may wait for long: the entries are looked at anew afterwards.
         step.wait = wait = self._waits.begin(step.proposal, step.now)
         if self._aborted:  # By another thread, before there was a wait that it could have ended.
             wait.waker.wake("abort")

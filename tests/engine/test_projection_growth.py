@@ -7,13 +7,25 @@ import weakref
 from collections.abc import Iterable
 
 import attrs
+import pytest
 from continuity_plugins.projection_redaction import ProjectionRedaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runs import make, ref
+from runs import failed, make, ref
 from saying import Editing
 
-from continuity_core import Edit, Entry, EntryRef, Omit, Order, Projection, Replace, StopReason
+from continuity_core import (
+    Edit,
+    Entry,
+    EntryRef,
+    Event,
+    EventKind,
+    Omit,
+    Order,
+    Projection,
+    Replace,
+    StopReason,
+)
 from continuity_core.engine.project import project
 from continuity_core.model.proposal import EMPTY_PROPOSAL
 from continuity_core.testing.strategies import histories
@@ -137,6 +149,24 @@ def test_a_run_that_is_settled_holds_no_entry() -> None:
     del entry
     gc.collect()
     assert held() is None
+
+
+@pytest.mark.anyio
+async def test_a_run_that_waits_holds_no_entry() -> None:
+    entry = user("u1")
+    held = weakref.ref(entry)
+    found: list[object] = []
+
+    def look(event: Event) -> None:
+        if event.kind is EventKind.WAIT_STARTED:
+            gc.collect()
+            found.append(held())
+
+    run = make(on_event=look).start_run()
+    run.project([entry])
+    del entry
+    await run.turn_ended(failed())
+    assert found == [None]
 
 
 @st.composite
