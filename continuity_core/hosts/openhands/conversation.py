@@ -63,6 +63,7 @@ class ContinuityConversation:
         own["_memory"] = Memory.of(conversation.state)
         own["_driver"] = None
         own["_report"] = None
+        own["_is_stopped"] = False
 
     conversation: Any
     """The conversation itself."""
@@ -75,6 +76,8 @@ class ContinuityConversation:
     _memory: Memory
     _driver: RunDriver | None
     _report: Report | None
+    _is_stopped: bool
+    """The user has stopped it since the last call of ``run()`` or ``arun()``."""
 
     def __getattr__(self, name: str) -> Any:
         if "conversation" not in self.__dict__:
@@ -103,7 +106,10 @@ class ContinuityConversation:
 
         Raises what that one raises, and :class:`IncompleteRun` where continuity's settings ask for it.
         """
+        self.__dict__["_is_stopped"] = False
         _make_ready(self.conversation)
+        if self._is_stopped:  # Nothing of the framework runs yet that would heed it.
+            return
         with self._driven(self.continuity.start_sync_run):
             self.conversation.run()
 
@@ -112,7 +118,10 @@ class ContinuityConversation:
 
         Raises what that one raises, and :class:`IncompleteRun` where continuity's settings ask for it.
         """
+        self.__dict__["_is_stopped"] = False
         await asyncio.to_thread(_make_ready, self.conversation)
+        if self._is_stopped:
+            return
         with self._driven(self.continuity.start_run):
             await self.conversation.arun()
 
@@ -130,26 +139,30 @@ class ContinuityConversation:
 
     def interrupt(self) -> None:
         """As the conversation's own; it also ends a wait, and nothing more is requested."""
-        driver = self._driver
+        driver = self._stopping()
         if driver is not None and isinstance(driver.run, SyncRun):
             driver.run.abort()  # The conversation pauses instead, and would wait for the step to end.
         self.conversation.interrupt()
         # After the task is cancelled: an abort that came first could let it end, and the caller be cancelled.
-        self._abort()
+        if driver is not None:
+            driver.run.abort()
 
     def pause(self) -> None:
         """As the conversation's own; it also ends a wait, and nothing more is requested."""
-        self._abort()
+        if (driver := self._stopping()) is not None:
+            driver.run.abort()
         self.conversation.pause()
 
     def close(self) -> None:
         """As the conversation's own; it also ends a wait."""
-        self._abort()
+        if (driver := self._stopping()) is not None:
+            driver.run.abort()
         self.conversation.close()
 
-    def _abort(self) -> None:
-        if self._driver is not None:
-            self._driver.run.abort()
+    def _stopping(self) -> RunDriver | None:
+        """Note that the user stops it, before that takes effect; the run that it is about."""
+        self.__dict__["_is_stopped"] = True
+        return self._driver
 
     # ---------------------------------------------------------------- inside
 

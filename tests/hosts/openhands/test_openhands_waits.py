@@ -89,6 +89,30 @@ async def test_an_interruption_of_the_conversation_itself_ends_a_wait_of_arun(wo
     assert conversation.report.outcome is RunOutcome.ABORTED
 
 
+@pytest.mark.parametrize("how", ["interrupt", "pause"])
+async def test_what_stops_it_while_it_is_made_ready_is_heeded(
+    world: Any, finish: Finish, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.play(DONE)
+    conversation = world.conversation()
+    conversation.send_message("go")
+    make_ready = conversation.conversation.execute_tool
+
+    def slow(*arguments: Any) -> Any:
+        try:
+            return make_ready(*arguments)
+        finally:
+            getattr(conversation, how)()
+
+    monkeypatch.setattr(conversation.conversation, "execute_tool", slow)
+    await finish(conversation)
+    assert conversation.state.execution_status is Status.PAUSED
+    assert len(world.requests) == 0
+    monkeypatch.undo()
+    await finish(conversation)
+    assert get_agent_final_response(conversation.state.events) == "done"
+
+
 async def test_an_interruption_does_not_reach_what_the_caller_does_next(world: Any) -> None:
     """It comes from the task that waits, so that its cancellation is on its way when the wait has ended."""
 
