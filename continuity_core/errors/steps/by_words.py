@@ -329,6 +329,8 @@ def combination(case: Deliberation) -> Verdict | None:
             or (status in (402, 403) and row.name == "a limit")
         ):
             continue
+        if row.kind is CauseKind.CONTEXT_OVERFLOW and status == 429 and case.guidance:
+            continue  # what does not fit fits after no wait
         if row.kind is CauseKind.TRANSIENT and (
             request_refused(case) or (status == 400 and row.name in _VAGUE_BESIDE_400)
         ):

@@ -98,6 +98,7 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
         CauseKind.PERMANENT,
         "request",
         "modelnotfound",
+        "unavailablemodel",
         "modelnotfounderror",
         "notfounderror",
         "deploymentnotfound",

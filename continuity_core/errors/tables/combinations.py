@@ -372,6 +372,15 @@ COMBINATIONS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a limit",
+        CauseKind.RATE_LIMIT,
+        (
+            _words("quota quotas allowance allotment"),
+            _words("reached exceeded hit used exhausted consumed spent depleted gone"),
+        ),
+        _words("turn turns retries tool tools steps image images file files possibly"),
+    ),
+    Combination(
         "no room",
         CauseKind.TRANSIENT,
         (

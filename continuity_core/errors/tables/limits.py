@@ -151,7 +151,15 @@ USAGE = (
         "free quota",
         "free limit",
         "fair use",
-        unless=("usage limits: https", "n't have a free", "not have a free", "no free"),
+        unless=(
+            "usage limits: https",
+            "n't have a free",
+            "not have a free",
+            "no free",
+            "concurrency limit",
+            "concurrency_limit",
+            "concurrent limit",
+        ),
     ),
     *said(
         "many",

@@ -87,6 +87,8 @@ OVERFLOW = (
         "Bedrock",
         "input is too long for requested model",
         "input is too long",
+        "text too long",
+        "text is too long",
         "too many input tokens",
         "exceeds the maximum number of tokens",
         "exceeds maximum context",
