@@ -37,6 +37,8 @@ _APIS = {
 }
 _IDLE_MS = 60_000
 """Longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
+_CHILD_FAILED = "continuity: recovery is off in this session"
+"""What the extension says of a child that cannot be used."""
 _STOPS = {"stop": "stop", "length": "length", "toolUse": "tool_use", "error": "error", "aborted": "aborted"}
 
 _Key: TypeAlias = tuple[str, int, float | None, bool]
@@ -171,6 +173,7 @@ class PiSession:
         while True:
             message = await self._process.receive()
             kind = message["type"]
+            _check_child(message)
             if kind == "response":
                 self._take_response(message)
                 if message.get("id") == sent and not message["success"]:
@@ -230,9 +233,17 @@ def _result(answer: dict[str, Any], *, aborted: bool) -> HostResult:
     return HostResult(text=None if stop == "error" else text, stop=stop, aborted=aborted, error=error)
 
 
+def _check_child(message: dict[str, Any]) -> None:
+    """A chain that is not there is not to be taken for one that does nothing."""
+    said = str(message.get("message"))
+    if message.get("method") == "notify" and said.startswith(_CHILD_FAILED):
+        raise HostError(said)
+
+
 async def _until_response(process: PiProcess, id: str) -> None:
     while True:
         message = await process.receive()
+        _check_child(message)
         if message["type"] == "response" and message.get("id") == id:
             if not message["success"]:
                 raise HostError(f"pi refused {message['command']}: {message['error']}")
