@@ -29,6 +29,8 @@ class ProjectionResult:
     omitted: frozenset[EntryRef] = frozenset()
     replaced: Mapping[EntryRef, str] = _NOTHING
     """The new, only text of an entry: calls, reasoning and signatures of it are gone."""
+    injected: bool = False
+    """Whether text of ours is among the entries."""
     dropped: tuple[Dropped, ...] = ()
     """Edits that were refused."""
     faults: tuple[PluginFault, ...] = ()
@@ -37,7 +39,7 @@ class ProjectionResult:
     @property
     def changed(self) -> bool:
         """Whether the host has to send anything but its history as it is."""
-        return bool(self.omitted or self.replaced or any(entry.injected for entry in self.entries))
+        return bool(self.omitted or self.replaced or self.injected)
 
 
 def without_artefacts(entries: Sequence[Entry]) -> ProjectionResult:
@@ -128,6 +130,7 @@ class _Work:
             entries=with_injections(self.entries, state),
             omitted=frozenset(self.omitted),
             replaced=self.replaced,
+            injected=bool(state.injections),
             dropped=tuple(self.dropped),
             faults=tuple(self.faults),
             slow=tuple(self.slow),

@@ -29,6 +29,7 @@ from continuity_core import (
     Stage,
     StopReason,
 )
+from continuity_core.engine.state import Injection
 from continuity_core.testing.strategies import histories
 
 Plugins = list[object]
@@ -374,3 +375,13 @@ async def test_a_committed_replacement_that_would_show_more_than_is_there_now_is
     edits = {entry.ref: Replace(entry.ref, "much longer than that", "w")}
     run.state = attrs.evolve(run.state, session=run.state.session.with_edits(edits))
     assert [shown.text for shown in run.project([entry]).entries] == ["short"]
+
+
+def test_a_projection_with_nothing_new_but_a_text_of_ours_is_changed() -> None:
+    run = make([]).start_run()
+    assert not run.project([USER]).changed
+    run.state = attrs.evolve(run.state, injections={"quoter": Injection(text="so far")})
+    result = run.project([USER])
+    assert [entry.injected for entry in result.entries] == [False, True]
+    assert result.injected
+    assert result.changed
