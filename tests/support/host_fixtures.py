@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from continuity_core import Continuity
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
-__all__ = ["anyio_backend", "clock", "load", "not_of", "server"]
+__all__ = ["anyio_backend", "clock", "load", "not_of", "server", "side_by_side"]
 
 
 def not_of(host: str) -> list[str]:
@@ -40,6 +41,17 @@ def load(clock: VirtualClock) -> Callable[..., Continuity]:
         return Continuity.from_settings(settings, **{"clock": clock, **more})
 
     return load
+
+
+async def side_by_side(server: FaultServer, *runs: Coroutine[Any, Any, Any]) -> list[Any]:
+    """The results of these runs, none of which gets its first response before all have asked."""
+    holds = [server.hold(number) for number in range(1, len(runs) + 1)]
+    going_on = asyncio.gather(*runs)
+    for hold in holds:
+        await hold.reached()
+    for hold in holds:
+        hold.release()
+    return await going_on
 
 
 @pytest.fixture

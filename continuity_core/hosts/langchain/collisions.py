@@ -6,25 +6,18 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from continuity_core.hosts.adapting import Cautions
 from continuity_core.model.boundary import Mode
 
-LOG = logging.getLogger("continuity")
-
 _SERVER_HELD = ("previous_response_id", "conversation")
-_told: set[str] = set()
-
-
-def _warn_once(key: str, message: str) -> None:
-    if key not in _told:
-        _told.add(key)
-        LOG.warning(message)
+CAUTIONS = Cautions(logging.getLogger("continuity"))
+"""What was said in this process."""
 
 
 def warn_of_outer_retries(mode: Mode) -> None:
     """A middleware listed before ours called the model again after ours had given up."""
     if mode is Mode.ON:
-        _warn_once(
-            "outer",
+        CAUTIONS.tell(
             "a middleware listed before ContinuityMiddleware asked the model again after its failure. "
             "Recovery comes before that middleware's and is repeated by it: list ContinuityMiddleware "
             "first, before ModelRetryMiddleware and ModelFallbackMiddleware",
@@ -36,8 +29,7 @@ def warn_of_server_held_history(model: Any, settings: Mapping[str, Any], mode: M
     if mode is not Mode.ON:
         return
     if getattr(model, "use_previous_response_id", False) is True:
-        _warn_once(
-            "previous",
+        CAUTIONS.tell(
             "the model uses use_previous_response_id: the provider keeps earlier messages, and continuity "
             "cannot leave out of a request what was delivered before. Turns that it drops are safe: the "
             "next request builds on the last response that was kept",
@@ -45,8 +37,7 @@ def warn_of_server_held_history(model: Any, settings: Mapping[str, Any], mode: M
     given = {**(getattr(model, "model_kwargs", None) or {}), **settings}
     held = [key for key in _SERVER_HELD if given.get(key)]
     if held:
-        _warn_once(
-            f"held {held}",
+        CAUTIONS.tell(
             f"the model's settings name {held[0]}: the provider keeps every turn, also those that were cut "
             "or broken, and continuity cannot leave them out. Send the messages with each request instead",
         )

@@ -13,6 +13,7 @@ from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import RunError
 from continuity_core.engine.run import Run, SyncRun
 from continuity_core.engine.state import RunState
+from continuity_core.hosts.adapting import Newest
 from continuity_core.hosts.langchain.collisions import warn_of_outer_retries
 from continuity_core.hosts.langchain.live import EVERYONE, Failed, Invocation, Kind, Live, Place
 from continuity_core.model.decisions import JSONValue
@@ -35,9 +36,9 @@ class Lives:
         self._continuity = continuity
         self._lock = threading.RLock()
         self._lives: OrderedDict[str, Live] = OrderedDict()
-        self._failed: OrderedDict[str, Failed] = OrderedDict()
-        self._reports: OrderedDict[Place, Report] = OrderedDict()
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._failed: Newest[str, Failed] = Newest(KEPT_STATES)
+        self._reports: Newest[Place, Report] = Newest(KEPT_REPORTS)
+        self._known: Newest[str, None] = Newest(KEPT_RUNS)
 
     # ---------------------------------------------------------------- beginning
 
@@ -60,7 +61,7 @@ class Lives:
             live = self._lives.get(name)
             if live is not None and isinstance(live.run, kind) and not live.busy:
                 return live
-            failed = self._failed.pop(name, None)
+            failed = self._failed.pop(name)
         if failed is not None and failed.is_of(invocation):
             warn_of_outer_retries(self._continuity.mode)
         state = saved.get("state") if failed is None else failed.state
@@ -122,7 +123,7 @@ class Lives:
         with self._lock:
             self._lives[run.id] = live
             if invocation.session is not None:
-                _remember(self._known, invocation.session, None, KEPT_RUNS)
+                self._known.put(invocation.session, None)
             idle = [known for known in self._lives.values() if not known.busy]
             left_over = idle[: max(0, len(self._lives) - KEPT_RUNS)]
         EVERYONE.add(live, invocation.control)
@@ -142,13 +143,13 @@ class Lives:
                 del self._lives[run.id]
             if error is not None:
                 failed = Failed(run.state.to_json(), live.control, live.noted)
-                _remember(self._failed, run.id, failed, KEPT_STATES)
+                self._failed.put(run.id, failed)
         EVERYONE.remove(live)
         try:
             run.settled(outcome, error=error)
         finally:
             with self._lock:
-                _remember(self._reports, live.place, run.report(), KEPT_REPORTS)
+                self._reports.put(live.place, run.report())
 
     def give_up(self, live: Live, error: Exception) -> None:
         """Something broke that is not the model's; nothing happens where the run is settled."""
@@ -181,7 +182,7 @@ class Lives:
         """The report of the thread's run that ended last; of the last of all without a thread."""
         self._settle_left()
         with self._lock:
-            return _outermost(list(self._reports.items()), thread)
+            return _outermost(self._reports.items(), thread)
 
 
 def _outermost(found: Sequence[tuple[Place, T]], thread: str | None) -> T | None:
@@ -195,10 +196,3 @@ def _outermost(found: Sequence[tuple[Place, T]], thread: str | None) -> T | None
 
 def _depth(place: Place) -> int:
     return len(place[1].split("|")) if place[1] else 0
-
-
-def _remember(store: OrderedDict[Any, Any], key: Any, value: Any, limit: int) -> None:
-    store[key] = value
-    store.move_to_end(key)
-    while len(store) > limit:
-        store.popitem(last=False)

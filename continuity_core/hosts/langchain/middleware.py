@@ -10,6 +10,7 @@ from langchain.agents.middleware.types import PrivateStateAttr
 
 from continuity_core.continuity import Continuity
 from continuity_core.engine.run import Run, SyncRun
+from continuity_core.hosts.adapting import continuity_of
 from continuity_core.hosts.langchain.boundaries import STATE, Hooks
 from continuity_core.hosts.langchain.driving import drive, drive_sync
 from continuity_core.hosts.langchain.live import Invocation, Kind, Live
@@ -47,10 +48,7 @@ class ContinuityMiddleware(AgentMiddleware[Any, Any, Any]):
         ``ValueError`` where ``continuity`` comes together with what it would be made of.
         """
         super().__init__()
-        plugins = tuple(plugins)
-        if continuity is not None and (settings is not None or plugins):
-            raise ValueError("give either continuity, or settings and plugins to load one with")
-        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        self.continuity = continuity_of(continuity, settings=settings, plugins=plugins)
         """Plugins and settings in force; ``disable()``, ``enable()`` and ``mode`` switch recovery."""
         self._ending_tools = frozenset(ending_tools)
         self._lives = Lives(self.continuity)

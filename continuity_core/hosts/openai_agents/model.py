@@ -15,6 +15,7 @@ from agents.models.interface import Model
 from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
 
 from continuity_core.continuity import Continuity
+from continuity_core.hosts.adapting import continuity_of
 from continuity_core.hosts.openai_agents import retrying
 from continuity_core.hosts.openai_agents.attempts import Attempt, StreamedAttempt, WholeAttempt
 from continuity_core.hosts.openai_agents.driving import ModelTurn
@@ -45,13 +46,13 @@ class ContinuityModel(Model):
     ) -> None:
         if isinstance(model, ContinuityModel):
             raise TypeError("the model has continuity already: give the model that it wraps")
-        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        self.continuity = continuity_of(continuity, settings=settings, plugins=plugins)
         """Plugins and settings in force, with the switches."""
         self.wrapped = model
         """The framework's own model."""
         self._runs = AgentRuns.of(self.continuity)
         if not make_heard(model) and isinstance(model, _FRAMEWORKS_OWN):
-            self._runs.warnings.say(UNHEARD)
+            self._runs.warnings.tell(UNHEARD)
 
     def __getattr__(self, name: str) -> Any:
         if name == "wrapped":

@@ -10,6 +10,7 @@ from agents import MultiProvider
 from agents.models.interface import Model, ModelProvider
 
 from continuity_core.continuity import Continuity
+from continuity_core.hosts.adapting import continuity_of
 from continuity_core.hosts.openai_agents.model import ContinuityModel
 from continuity_core.hosts.openai_agents.runs import AgentRuns
 from continuity_core.model.report import Report
@@ -36,7 +37,7 @@ class ContinuityProvider(ModelProvider):
         on_report: Callable[[Report], Any] | None = None,
         on_dropped: Callable[[Turn], Any] | None = None,
     ) -> None:
-        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        self.continuity = continuity_of(continuity, settings=settings, plugins=plugins)
         """Plugins and settings in force, with the switches."""
         self.wrapped: ModelProvider = provider or MultiProvider()
         """The framework's own provider."""

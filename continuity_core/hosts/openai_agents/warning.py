@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 
-import attrs
-
+from continuity_core.hosts.adapting import Cautions
 from continuity_core.hosts.openai_agents.request import Request
 
 LOG = logging.getLogger("continuity")
@@ -32,25 +31,19 @@ UNHEARD = (
 )
 
 
-@attrs.define(eq=False)
-class Warnings:
+class Warnings(Cautions):
     """Says each thing once."""
 
-    _said: set[str] = attrs.field(factory=set)
+    def __init__(self) -> None:
+        super().__init__(LOG, begins="openai-agents: ")
 
     def look_at(self, request: Request) -> None:
         """Warn of what this request does not go together with."""
         if request.is_held_by_server:
-            self.say(CONVERSATION)
+            self.tell(CONVERSATION)
         elif request.builds_on_server:
-            self.say(PREVIOUS_RESPONSE)
+            self.tell(PREVIOUS_RESPONSE)
         if request.is_unsafe_to_repeat:
-            self.say(PROGRAMMATIC)
+            self.tell(PROGRAMMATIC)
         elif request.model_settings.timeout is not None:
-            self.say(TIMEOUT)
-
-    def say(self, what: str) -> None:
-        """Warn, unless it was said before."""
-        if what not in self._said:
-            self._said.add(what)
-            LOG.warning("openai-agents: %s", what)
+            self.tell(TIMEOUT)

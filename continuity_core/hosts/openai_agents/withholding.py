@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
 import attrs
 from agents import ModelBehaviorError
 
+from continuity_core.hosts.adapting import Newest
 from continuity_core.hosts.openai_agents.reading import CLIENT_CALLS, text_of_message
 from continuity_core.model.entries import EntryRef
 from continuity_core.model.reading.fields import field, text
@@ -55,7 +55,7 @@ class HandedOut:
 class Delivered:
     """The messages that were handed out of broken turns; the newest thousand."""
 
-    _known: OrderedDict[str, HandedOut] = attrs.field(factory=OrderedDict)
+    _known: Newest[str, HandedOut] = attrs.field(factory=lambda: Newest(_KEPT))
 
     def note(self, output: Iterable[Any], turn: Turn) -> None:
         """Remember the messages of a broken turn."""
@@ -63,9 +63,7 @@ class Delivered:
             return
         for item in output:
             if field(item, "type") == "message":
-                self._known[_identity(item)] = HandedOut(turn.entry, turn.stop_reason)
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
+                self._known.put(_identity(item), HandedOut(turn.entry, turn.stop_reason))
 
     def find(self, item: Any) -> HandedOut | None:
         """What is remembered of this message."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
@@ -17,6 +16,7 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 
 from continuity_core.continuity import Continuity
 from continuity_core.engine.run import Run
+from continuity_core.hosts.adapting import Newest, continuity_of
 from continuity_core.hosts.pydantic_ai.cautions import RUN_STREAM, warn_of_hand_driven_stream
 from continuity_core.hosts.pydantic_ai.driver import Handler, RunDriver
 from continuity_core.model.report import Report
@@ -32,9 +32,10 @@ class ContinuityCapability(AbstractCapability[Any]):
     ``[tool.continuity]``) and ``plugins`` besides those found. ``run_stream`` says what becomes of
     ``agent.run_stream()``: it is refused with an error, or goes without recovery of the response that it
     hands out and of responses that break. ``empty_is_answer`` says whether an empty response is a proper
-    answer; ``None``: where the agent's output type allows none. ``ending_tools`` are tools after which another capability ends the run on
-    purpose; output tools need not be named. ``stop_reason_required=False`` is for servers whose streams never
-    carry a stop reason: their end is then taken for whole, as the framework does.
+    answer; ``None``: where the agent's output type allows none. ``ending_tools`` are tools after which
+    another capability ends the run on purpose; output tools need not be named.
+    ``stop_reason_required=False`` is for servers whose streams never carry a stop reason: their end is then
+    taken for whole, as the framework does.
 
     Raises ``ConfigurationError`` where the configuration is not valid.
     """
@@ -53,12 +54,9 @@ class ContinuityCapability(AbstractCapability[Any]):
         stop_reason_required: bool = True,
         id: str | None = "continuity",
     ) -> None:
-        plugins = tuple(plugins)
-        if continuity is not None and (settings is not None or plugins):
-            raise ValueError("give settings and plugins to Continuity.load(...), or no continuity")
         if run_stream not in ("refuse", "unprotected"):
             raise ValueError(f'run_stream takes "refuse" or "unprotected", not {run_stream!r}')
-        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        self.continuity = continuity_of(continuity, settings=settings, plugins=plugins)
         """Holds the plugins and the settings, and switches them on and off."""
         self.run_stream = run_stream
         self.empty_is_answer = empty_is_answer
@@ -67,7 +65,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         self.id = id
         self.description = None
         self.defer_loading = False
-        self._reports: OrderedDict[str, Report] = OrderedDict()
+        self._reports: Newest[str, Report] = Newest(KEPT_REPORTS)
         self._drivers: dict[str, RunDriver] = {}
         self._driver: RunDriver | None = None
 
@@ -101,7 +99,7 @@ class ContinuityCapability(AbstractCapability[Any]):
         bound = copy.copy(self)
         bound._driver = RunDriver(
             continuity=self.continuity,
-            on_report=self._keep,
+            on_report=self._reports.put,
             empty_is_answer=self.empty_is_answer,
             ending_tools=self.ending_tools,
             stop_reason_required=self.stop_reason_required,
@@ -158,11 +156,3 @@ class ContinuityCapability(AbstractCapability[Any]):
         if self._driver is not None and output_context.has_function and not ctx.partial_output:
             self._driver.check_call(output_context.tool_call)
         return output
-
-    # ---------------------------------------------------------------- inside
-
-    def _keep(self, run_id: str, report: Report) -> None:
-        self._reports[run_id] = report
-        self._reports.move_to_end(run_id)
-        while len(self._reports) > KEPT_REPORTS:
-            self._reports.popitem(last=False)

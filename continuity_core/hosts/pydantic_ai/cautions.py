@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_ai.tools import RunContext
 
+from continuity_core.hosts.adapting import Cautions
+
 LOG = logging.getLogger("continuity.pydantic_ai")
 
 RUN_STREAM = (
@@ -27,12 +29,13 @@ _SERVER_HELD = (
     "openai_conversation_id: the provider holds the history, so that an interrupted response stays in it and "
     "cannot be left out; use openai_previous_response_id='auto', or send the history"
 )
-_told: set[str] = set()
+CAUTIONS = Cautions(LOG)
+"""What was said in this process."""
 
 
 def warn_of_hand_driven_stream() -> None:
     """The error of a broken stream will be raised in the caller's own loop."""
-    _warn_once(_BY_HAND)
+    CAUTIONS.tell(_BY_HAND)
 
 
 def is_durable(ctx: RunContext[Any]) -> bool:
@@ -40,7 +43,7 @@ def is_durable(ctx: RunContext[Any]) -> bool:
     for capability in (ctx.capabilities or {}).values():
         for base in type(capability).__mro__:
             if base.__module__.startswith("pydantic_ai.durable_exec."):
-                _warn_once(_DURABLE, type(capability).__name__)
+                CAUTIONS.tell(_DURABLE, type(capability).__name__)
                 return True
     return False
 
@@ -48,11 +51,4 @@ def is_durable(ctx: RunContext[Any]) -> bool:
 def warn_of_server_held_history(settings: Mapping[str, Any]) -> None:
     """What is not sent cannot be left out."""
     if settings.get("openai_conversation_id"):
-        _warn_once(_SERVER_HELD)
-
-
-def _warn_once(message: str, *arguments: str) -> None:
-    key = message % arguments
-    if key not in _told:
-        _told.add(key)
-        LOG.warning("%s", key)
+        CAUTIONS.tell(_SERVER_HELD)

@@ -272,7 +272,11 @@ class RunDriver:
         except Exception as error:
             if turn is not None and not self.run.is_over:
                 await self._tool_failed(ctx, turn, error)
-            if turn is None and self._end_run is None and isinstance(error, exceptions.UnexpectedModelBehavior):
+            if (
+                turn is None
+                and self._end_run is None
+                and isinstance(error, exceptions.UnexpectedModelBehavior)
+            ):
                 following = self._go_on_with_input(ctx)
                 if following is not None:
                     return following

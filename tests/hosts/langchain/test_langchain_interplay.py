@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import responses_api
+from host_fixtures import side_by_side
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ClearToolUsesEdit,
@@ -215,8 +215,8 @@ async def test_threads_side_by_side_do_not_mix(server: FaultServer, model: MakeM
     agent = create_agent(model(), [], middleware=[middleware], checkpointer=InMemorySaver())
     server.play([{"text": f"half {number}", "stop": "length"} for number in range(5)] + [DONE] * 5)
     questions = [{"messages": f"question {number}"} for number in range(5)]
-    states = await asyncio.gather(
-        *(agent.ainvoke(question, thread(f"T{number}")) for number, question in enumerate(questions))
+    states = await side_by_side(
+        server, *(agent.ainvoke(question, thread(f"T{number}")) for number, question in enumerate(questions))
     )
     assert [answer(state) for state in states] == ["done"] * 5
     for number in range(5):
@@ -231,7 +231,7 @@ async def test_threads_side_by_side_do_not_mix(server: FaultServer, model: MakeM
 async def test_a_batch_is_as_many_runs(server: FaultServer, model: MakeModel, load: Load) -> None:
     middleware = ContinuityMiddleware(continuity=load())
     agent = create_agent(model(), [], middleware=[middleware])
-    server.play([LENGTH] * 4 + [DONE] * 4)
+    server.play([LENGTH, *[DONE] * 4])
     assert [answer(state) for state in await agent.abatch([QUESTION] * 4)] == ["done"] * 4
     assert middleware.continuity.status()["runs"] == []
 

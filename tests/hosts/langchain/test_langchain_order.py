@@ -41,8 +41,8 @@ def at_once(**options: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_was_said_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collisions, "_told", set())
+def _nothing_was_said_yet() -> None:
+    collisions.CAUTIONS.forget()
 
 
 async def test_a_retry_inside_goes_first_and_costs_nothing(

@@ -238,7 +238,7 @@ async def test_a_model_that_reports_no_stop_reason_at_all_is_taken_at_its_word(
 
 
 def test_a_continuity_and_settings_for_one_do_not_go_together(load: Load) -> None:
-    with pytest.raises(ValueError, match="either continuity, or settings"):
+    with pytest.raises(ValueError, match="or no continuity"):
         ContinuityMiddleware(continuity=load(), settings={"max_resumes": 1})
 
 

@@ -21,6 +21,7 @@ from agents import (
     input_guardrail,
     output_guardrail,
 )
+from host_fixtures import side_by_side
 from openai_agents_runs import BROKEN, CALL, CUT, DONE, LIMITED, Step, Wrapped, agent, outcome
 from pydantic import BaseModel
 
@@ -179,11 +180,12 @@ async def test_runs_side_by_side_with_one_provider_do_not_mix(
 ) -> None:
     wrapped = Wrapped(provider, load)
     server.play([{"text": f"half {number}", "stop": "length"} for number in range(5)] + [DONE] * 5)
-    results = await asyncio.gather(
+    results = await side_by_side(
+        server,
         *(
             outcome(agent(), f"question {number}", streamed=streamed, run_config=wrapped.config)
             for number in range(5)
-        )
+        ),
     )
     assert [result.final_output for result in results] == ["done"] * 5
     assert [result.context_wrapper.usage.requests for result in results] == [2] * 5

@@ -219,9 +219,9 @@ async def test_a_request_that_may_have_run_tools_is_not_repeated(load: Load) -> 
 def test_nothing_is_said_twice(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     with caplog.at_level(logging.WARNING, "continuity"):
-        warnings.say("one thing")
-        warnings.say("one thing")
-        warnings.say("another")
+        warnings.tell("one thing")
+        warnings.tell("one thing")
+        warnings.tell("another")
     assert [record.getMessage() for record in caplog.records] == [
         "openai-agents: one thing",
         "openai-agents: another",

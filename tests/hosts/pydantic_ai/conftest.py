@@ -32,8 +32,8 @@ async def model(server: FaultServer) -> AsyncIterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def _cautions_untold(monkeypatch: pytest.MonkeyPatch) -> None:
+def _cautions_untold() -> None:
     """What is said once in a process is said in each test."""
-    from continuity_core.hosts.pydantic_ai import cautions
+    from continuity_core.hosts.pydantic_ai.cautions import CAUTIONS
 
-    monkeypatch.setattr(cautions, "_told", set())
+    CAUTIONS.forget()

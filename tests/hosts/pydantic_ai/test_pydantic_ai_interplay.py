@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import responses_api
+from host_fixtures import side_by_side
 from pydantic import BaseModel
 from pydantic_ai import Agent, CancellationToken, DeferredToolRequests, ModelRetry, capture_run_messages
 from pydantic_ai.capabilities import ModelFallback, ProcessHistory, WrapperCapability
@@ -346,7 +347,7 @@ async def test_runs_side_by_side_with_one_capability_do_not_mix(
         return await agent.run(f"question {number}", conversation_id=f"c{number}")
 
     server.play([{"text": f"half {n}", "stop": "length"} for n in range(6)] + [DONE] * 6)
-    results = await asyncio.gather(*(one(number) for number in range(6)))
+    results = await side_by_side(server, *(one(number) for number in range(6)))
     assert [result.output for result in results] == ["done"] * 6
     reports = [capability.report(result.run_id) for result in results]
     assert [report.resumes for report in reports if report is not None] == [1] * 6
