@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import attrs
 
@@ -18,6 +18,8 @@ from continuity_core.testing.conformance.scenario import ToolEnd
 
 OUTPUT_LIMIT = 1024
 """Output tokens that a host asks for in each request, so that a scripted ``length`` is at cap."""
+IDLE_TIMEOUT = 60.0
+"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,11 +41,17 @@ class PlayedTool:
     result: str
     ends_run: ToolEnd = None
     times_run: int = 0
+    schema: ClassVar[Mapping[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": True}
+    """Of its arguments: any object."""
 
     def run(self, **arguments: Any) -> str:
         """Count the execution and give the result."""
         self.times_run += 1
         return self.result
+
+    async def call(self, **arguments: Any) -> str:
+        """The same for hosts whose tools are asynchronous."""
+        return self.run(**arguments)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -74,6 +82,19 @@ class Play:
     def base_url(self) -> str:
         """The root URL with ``/v1``."""
         return f"{self.root_url}/v1"
+
+    @property
+    def idle_seconds(self) -> float:
+        """After how many seconds without bytes a client is to give a stream up, in every scenario."""
+        return IDLE_TIMEOUT if self.idle_timeout is None else self.idle_timeout
+
+    def switch(self, on: bool) -> None:
+        """Switch recovery on or off as anyone who holds the continuity object; not without one."""
+        if self.continuity is not None:
+            if on:
+                self.continuity.enable()
+            else:
+                self.continuity.disable()
 
 
 @attrs.frozen(kw_only=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio.to_thread
-import attrs
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_anthropic import ChatAnthropic
@@ -20,16 +18,16 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
+from continuity_core.engine.run import Run, SyncRun
 from continuity_core.hosts.langchain import ContinuityMiddleware
 from continuity_core.hosts.langchain.reading import stop_of
 from continuity_core.model.host_facts import InputKind
 from continuity_core.model.incomplete import IncompleteRun
+from continuity_core.testing.conformance.application import ApplicationSession
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play, PlayedTool
+from continuity_core.testing.conformance.sdk_clients import API_KEY, without_delay
 
-_DEFAULT_TIMEOUT = 60.0
-"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
-_KEY = "any"
 _NO_STEERING = (
     "an invocation reads its input once: LangGraph has no queue for what the user says while it runs"
 )
@@ -65,35 +63,34 @@ class LangChainHost:
         self._client.close()
 
     def _model(self, play: Play) -> BaseChatModel:
-        timeout = _DEFAULT_TIMEOUT if play.idle_timeout is None else play.idle_timeout
         if play.mode.dialect == "anthropic":
             model = ChatAnthropic(
                 model_name="scripted",
                 base_url=play.root_url,
-                api_key=_KEY,
+                api_key=API_KEY,
                 max_tokens_to_sample=play.output_limit,
                 max_retries=play.native_retries,
-                timeout=timeout,
+                timeout=play.idle_seconds,
                 stop=None,
             )
-            _without_delay(model._async_client)
-            _without_delay(model._client)
+            without_delay(model._async_client)
+            without_delay(model._client)
             return model
         openai = ChatOpenAI(
             model="scripted",
             base_url=play.base_url,
-            api_key=_KEY,
+            api_key=API_KEY,
             max_completion_tokens=play.output_limit,
             max_retries=play.native_retries,
-            timeout=timeout,
+            timeout=play.idle_seconds,
             stream_usage=True,
             stream_chunk_timeout=None,  # While it waits for a chunk it holds a cancellation back.
             use_responses_api=play.mode.dialect == "responses",
             http_async_client=self._async_client,
             http_client=self._client,
         )
-        _without_delay(openai.root_async_client)
-        _without_delay(openai.root_client)
+        without_delay(openai.root_async_client)
+        without_delay(openai.root_client)
         return openai
 
 
@@ -125,13 +122,12 @@ class LangChainSyncHost(LangChainHost):
         yield LangChainSyncSession(play, self._model(play))
 
 
-class LangChainSession:
+class LangChainSession(ApplicationSession):
     """One thread of one agent."""
 
     def __init__(self, play: Play, model: BaseChatModel) -> None:
-        self._mode = play.mode
+        super().__init__(play)
         self._thread = secrets.token_hex(6)
-        self._continuity = play.continuity
         self._middleware = (
             None if play.continuity is None else ContinuityMiddleware(continuity=play.continuity)
         )
@@ -143,57 +139,11 @@ class LangChainSession:
             middleware=[*own, EndsAfterTool(ending)] if ending else own,
             checkpointer=InMemorySaver(),
         )
-        self._follow_ups: list[str] = []
-        self._task: asyncio.Task[HostResult] | None = None
-        self._aborted = False
 
-    @property
-    def _config(self) -> dict[str, Any]:
-        return {"configurable": {"thread_id": self._thread}}
-
-    async def prompt(self, text: str) -> HostResult:
-        """One invocation, and those of follow-ups that the application queued meanwhile."""
-        self._aborted = False
-        result = await self._invoke(text)
-        while self._follow_ups and not self._aborted:
-            result = await self._invoke(self._follow_ups.pop(0))
-        return result
-
-    async def abort(self) -> None:
-        """Cancel the invocation, as an application does."""
-        self._aborted = True
-        if self._task is not None:
-            self._task.cancel()
-
-    async def give_input(self, kind: InputKind, text: str) -> None:
-        """Queue a follow-up in the application, which tells the run of it."""
-        run = None if self._middleware is None else self._middleware.run_of(self._thread)
-        if run is not None:
-            run.input_arrived(kind)
-        self._follow_ups.append(text)
-
-    async def switch(self, on: bool) -> None:
-        """As anyone who holds the continuity object."""
-        if self._continuity is not None:
-            if on:
-                self._continuity.enable()
-            else:
-                self._continuity.disable()
-
-    async def _invoke(self, text: str) -> HostResult:
-        self._task = asyncio.create_task(self._result_of(text))
+    async def run(self, text: str) -> HostResult:
+        """One invocation."""
         try:
-            return await self._task
-        except asyncio.CancelledError:
-            if not self._aborted:
-                raise
-            return HostResult(aborted=True)
-        finally:
-            self._task = None
-
-    async def _result_of(self, text: str) -> HostResult:
-        try:
-            return _result(await self._run({"messages": [{"role": "user", "content": text}]}))
+            return _result(await self._invoke({"messages": [{"role": "user", "content": text}]}))
         except IncompleteRun as incomplete:
             turn = incomplete.partial
             return HostResult(
@@ -202,10 +152,23 @@ class LangChainSession:
                 error=str(incomplete),
             )
         except Exception as error:
-            return HostResult(error=f"{type(error).__name__}: {error}")
+            return HostResult(stop="error", error=f"{type(error).__name__}: {error}")
 
-    async def _run(self, given: dict[str, Any]) -> dict[str, Any]:
-        if not self._mode.stream:
+    def tell(self, kind: InputKind) -> None:
+        """The middleware knows the thread's run."""
+        run = self._running()
+        if run is not None:
+            run.input_arrived(kind)
+
+    def _running(self) -> Run | SyncRun | None:
+        return None if self._middleware is None else self._middleware.run_of(self._thread)
+
+    @property
+    def _config(self) -> dict[str, Any]:
+        return {"configurable": {"thread_id": self._thread}}
+
+    async def _invoke(self, given: dict[str, Any]) -> dict[str, Any]:
+        if not self.play.mode.stream:
             state: dict[str, Any] = await self._agent.ainvoke(given, self._config)
             return state
         last: dict[str, Any] = {}
@@ -218,22 +181,17 @@ class LangChainSession:
 class LangChainSyncSession(LangChainSession):
     """One thread of one synchronous agent."""
 
-    async def abort(self) -> None:
+    def stop(self) -> None:
         """End the run's wait: the invocation comes back with what it has."""
-        self._aborted = True
-        run = None if self._middleware is None else self._middleware.run_of(self._thread)
+        run = self._running()
         if run is not None:
             run.abort()
 
-    async def _invoke(self, text: str) -> HostResult:
-        result = await super()._invoke(text)
-        return attrs.evolve(result, aborted=self._aborted)
+    async def _invoke(self, given: dict[str, Any]) -> dict[str, Any]:
+        return await anyio.to_thread.run_sync(self._invoke_on_this_thread, given)
 
-    async def _run(self, given: dict[str, Any]) -> dict[str, Any]:
-        return await anyio.to_thread.run_sync(self._run_sync, given)
-
-    def _run_sync(self, given: dict[str, Any]) -> dict[str, Any]:
-        if not self._mode.stream:
+    def _invoke_on_this_thread(self, given: dict[str, Any]) -> dict[str, Any]:
+        if not self.play.mode.stream:
             state: dict[str, Any] = self._agent.invoke(given, self._config)
             return state
         last: dict[str, Any] = {}
@@ -270,20 +228,11 @@ def _result(state: dict[str, Any]) -> HostResult:
 
 
 def _tool(tool: PlayedTool) -> BaseTool:
-    async def call(**arguments: Any) -> str:
-        return tool.run(**arguments)
-
     return StructuredTool.from_function(
         func=tool.run,
-        coroutine=call,
+        coroutine=tool.call,
         name=tool.name,
         description=tool.name,
-        args_schema={"type": "object", "properties": {}, "additionalProperties": True},
+        args_schema=dict(tool.schema),
         return_direct=tool.ends_run == "on_purpose",
     )
-
-
-def _without_delay(client: Any) -> None:
-    """Let the SDK's own retries come at once; a client that cannot be told so waits as it does."""
-    with suppress(AttributeError):
-        client._calculate_retry_timeout = lambda *args, **named: 0.0

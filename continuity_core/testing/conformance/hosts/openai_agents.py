@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator
@@ -26,13 +25,18 @@ from continuity_core.hosts.openai_agents import ContinuityProvider, ContinuityRu
 from continuity_core.model.cause import CauseKind
 from continuity_core.model.host_facts import InputKind
 from continuity_core.model.report import Report
+from continuity_core.testing.conformance.application import ApplicationSession
 from continuity_core.testing.conformance.features import Feature
-from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play, PlayedTool
+from continuity_core.testing.conformance.host import (
+    IDLE_TIMEOUT,
+    HostResult,
+    HostSession,
+    Mode,
+    Play,
+    PlayedTool,
+)
+from continuity_core.testing.conformance.sdk_clients import API_KEY, without_delay
 
-_DEFAULT_TIMEOUT = 60.0
-"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
-_KEY = "any"
-_ANY_OBJECT = {"type": "object", "properties": {}, "additionalProperties": True}
 _STOPS = {
     CauseKind.FINAL: "stop",
     CauseKind.EMPTY: "stop",
@@ -57,13 +61,6 @@ CANNOT_WITH_RESPONSES: dict[Feature, str] = {Feature.LENGTH_AS_RESULT: _RAISES}
 """What it does not have besides, in the dialect ``responses``."""
 
 
-class _Client(AsyncOpenAI):
-    """Its retries come without delay."""
-
-    def _calculate_retry_timeout(self, *args: Any, **kwargs: Any) -> float:
-        return 0.0
-
-
 class OpenAIAgentsHost:
     """Plays scenarios on the runner, with a session in memory and the framework's default provider."""
 
@@ -86,14 +83,14 @@ class OpenAIAgentsHost:
     @asynccontextmanager
     async def open(self, play: Play) -> AsyncIterator[HostSession]:
         """A new agent and session for each scenario."""
-        client = _Client(
+        client = AsyncOpenAI(
             base_url=play.base_url,
-            api_key=_KEY,
+            api_key=API_KEY,
             max_retries=play.native_retries,
-            timeout=Timeout(_DEFAULT_TIMEOUT, read=play.idle_timeout or _DEFAULT_TIMEOUT),
+            timeout=Timeout(IDLE_TIMEOUT, read=play.idle_seconds),
             http_client=self._transport,
         )
-        yield OpenAIAgentsSession(play, client, self._runner_of(play))
+        yield OpenAIAgentsSession(play, without_delay(client), self._runner_of(play))
 
     def _runner_of(self, play: Play) -> ContinuityRunner | None:
         return None if play.continuity is None else ContinuityRunner(continuity=play.continuity)
@@ -128,13 +125,12 @@ class OpenAIAgentsProviderHost(OpenAIAgentsHost):
         return None
 
 
-class OpenAIAgentsSession:
+class OpenAIAgentsSession(ApplicationSession):
     """One session of one agent. Without ``runner`` it is run by the framework's own."""
 
     def __init__(self, play: Play, client: AsyncOpenAI, runner: ContinuityRunner | None) -> None:
-        self._stream = play.mode.stream
+        super().__init__(play)
         self._observes = play.settings is not None and play.settings.get("mode") == "observe"
-        self._continuity = play.continuity
         self._runner = runner
         self._agent = Agent(
             name="agent",
@@ -153,63 +149,38 @@ class OpenAIAgentsSession:
             "run_config": RunConfig(model_provider=provider, tracing_disabled=True),
             "max_turns": None,
         }
-        self._follow_ups: list[str] = []
-        self._task: asyncio.Task[Any] | None = None
         self._result: Any = None
-        self._aborted = False
         self._report: Report | None = None
 
-    async def prompt(self, text: str) -> HostResult:
-        """One run, and those of follow-ups that the application queued meanwhile."""
-        self._aborted = False
-        result = await self._run(text)
-        while self._follow_ups and not self._aborted:
-            result = await self._run(self._follow_ups.pop(0))
-        return result
-
-    async def abort(self) -> None:
-        """Cancel the run, as an application does."""
-        self._aborted = True
-        if self._result is not None:
-            self._result.cancel()
-        elif self._task is not None:
-            self._task.cancel()
-
-    async def give_input(self, kind: InputKind, text: str) -> None:
-        """Queue a follow-up in the application, which tells continuity of it."""
-        if self._runner is not None:
-            self._runner.input_arrived(kind)
-        self._follow_ups.append(text)
-
-    async def switch(self, on: bool) -> None:
-        """As anyone who holds the continuity object."""
-        if self._continuity is not None:
-            if on:
-                self._continuity.enable()
-            else:
-                self._continuity.disable()
-
-    # ---------------------------------------------------------------- inside
-
-    async def _run(self, text: str) -> HostResult:
+    async def run(self, text: str) -> HostResult:
+        """One run of the runner."""
         self._report = None
-        self._task = asyncio.create_task(self._streamed(text) if self._stream else self._whole(text))
         try:
-            output = await self._task
-        except asyncio.CancelledError:
-            if not self._aborted:
-                raise
-            output = None
+            output = await (self._streamed(text) if self.play.mode.stream else self._whole(text))
         except Exception as error:
             told = f"{type(error).__name__}: {error}"
             # The error of a response that was cut at the cap names the cap.
             stop = "length" if self._stop == "length" else "error"
             return HostResult(stop=stop, error=told)
         finally:
-            self._task = self._result = None
-        if self._aborted:
-            return HostResult(stop="aborted", aborted=True)
+            self._result = None
+        if self.aborted:
+            return HostResult(stop="aborted")
         return HostResult(text=str(output), stop=self._stop)
+
+    def stop(self) -> None:
+        """Cancel the run as its result lets anyone do, or its task."""
+        if self._result is not None:
+            self._result.cancel()
+        else:
+            super().stop()
+
+    def tell(self, kind: InputKind) -> None:
+        """The runner knows its runs."""
+        if self._runner is not None:
+            self._runner.input_arrived(kind)
+
+    # ---------------------------------------------------------------- inside
 
     async def _whole(self, text: str) -> Any:
         runner: Any = self._runner or Runner
@@ -240,7 +211,7 @@ def _tool(played: PlayedTool) -> FunctionTool:
     return FunctionTool(
         name=played.name,
         description="",
-        params_json_schema=_ANY_OBJECT,
+        params_json_schema=dict(played.schema),
         on_invoke_tool=invoke,
         strict_json_schema=False,
     )

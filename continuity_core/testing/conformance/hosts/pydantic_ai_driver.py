@@ -25,29 +25,19 @@ from continuity_core.engine.base_run import RunError
 from continuity_core.hosts.pydantic_ai import ContinuityCapability
 from continuity_core.model.host_facts import InputKind
 from continuity_core.testing.conformance.features import Feature
-from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play, PlayedTool
+from continuity_core.testing.conformance.host import (
+    IDLE_TIMEOUT,
+    HostResult,
+    HostSession,
+    Mode,
+    Play,
+    PlayedTool,
+)
+from continuity_core.testing.conformance.sdk_clients import API_KEY, without_delay
 
-_DEFAULT_IDLE_TIMEOUT = 60.0
-"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
-_KEY = "any"
-_ANY_OBJECT = {"type": "object", "properties": {}, "additionalProperties": True}
 _STOPS = {"stop": "stop", "length": "length", "tool_call": "tool_use", "content_filter": "error"}
 _RETRIES: Any = {"output": 0}
 """Native re-asks after an empty answer; like the client's retries they are the host's own, and off here."""
-
-
-class _OpenAI(openai.AsyncOpenAI):
-    """Its retries come without delay."""
-
-    def _calculate_retry_timeout(self, *args: Any, **kwargs: Any) -> float:
-        return 0.0
-
-
-class _Anthropic(anthropic.AsyncAnthropic):
-    """Its retries come without delay."""
-
-    def _calculate_retry_timeout(self, *args: Any, **kwargs: Any) -> float:
-        return 0.0
 
 
 class PydanticAIHost:
@@ -57,8 +47,8 @@ class PydanticAIHost:
     dialects = ("chat", "responses", "anthropic")
 
     def __init__(self) -> None:
-        self._openai: _OpenAI | None = None
-        self._anthropic: _Anthropic | None = None
+        self._openai: openai.AsyncOpenAI | None = None
+        self._anthropic: anthropic.AsyncAnthropic | None = None
 
     def cannot(self, feature: Feature, mode: Mode) -> str | None:
         """There is nothing that it cannot do."""
@@ -82,20 +72,22 @@ class PydanticAIHost:
                 await client.close()
 
     def _model(self, play: Play) -> Model:
-        idle = _DEFAULT_IDLE_TIMEOUT if play.idle_timeout is None else play.idle_timeout
         options: dict[str, Any] = {"max_retries": play.native_retries}
         if play.mode.dialect == "anthropic":
             if self._anthropic is None:
                 # A proxy of the environment is of no use for loopback.
                 transport: Any = anthropic.DefaultAsyncHttpxClient(trust_env=False)
-                self._anthropic = _Anthropic(base_url=play.root_url, api_key=_KEY, http_client=transport)
-            timeout: Any = anthropic.Timeout(_DEFAULT_IDLE_TIMEOUT, read=idle)
-            claude = self._anthropic.with_options(timeout=timeout, **options)
+                self._anthropic = anthropic.AsyncAnthropic(
+                    base_url=play.root_url, api_key=API_KEY, http_client=transport
+                )
+            timeout: Any = anthropic.Timeout(IDLE_TIMEOUT, read=play.idle_seconds)
+            claude = without_delay(self._anthropic.with_options(timeout=timeout, **options))
             return AnthropicModel("scripted", provider=AnthropicProvider(anthropic_client=claude))
         if self._openai is None:
             transport = openai.DefaultAsyncHttpxClient(trust_env=False)
-            self._openai = _OpenAI(base_url=play.base_url, api_key=_KEY, http_client=transport)
-        gpt = self._openai.with_options(timeout=openai.Timeout(_DEFAULT_IDLE_TIMEOUT, read=idle), **options)
+            self._openai = openai.AsyncOpenAI(base_url=play.base_url, api_key=API_KEY, http_client=transport)
+        timeout = openai.Timeout(IDLE_TIMEOUT, read=play.idle_seconds)
+        gpt = without_delay(self._openai.with_options(timeout=timeout, **options))
         kind = OpenAIResponsesModel if play.mode.dialect == "responses" else OpenAIChatModel
         return kind("scripted", provider=OpenAIProvider(openai_client=gpt))
 
@@ -133,7 +125,7 @@ class PydanticAISession:
     """One conversation while a scenario is played."""
 
     def __init__(self, model: Model, play: Play) -> None:
-        self._continuity = play.continuity
+        self._play = play
         self._stream = play.mode.stream
         self._history: list[ModelMessage] = []
         self._token = CancellationToken()
@@ -184,11 +176,7 @@ class PydanticAISession:
 
     async def switch(self, on: bool) -> None:
         """As anyone who holds the continuity object."""
-        if self._continuity is not None:
-            if on:
-                self._continuity.enable()
-            else:
-                self._continuity.disable()
+        self._play.switch(on)
 
 
 def _told(error: Exception) -> str:
@@ -202,14 +190,8 @@ async def _consume(ctx: RunContext[Any], events: AsyncIterable[Any]) -> None:
 
 
 def _tool(tool: PlayedTool) -> Tool[Any]:
-    async def call(**arguments: Any) -> str:
-        return tool.run(**arguments)
-
-    return Tool.from_schema(call, name=tool.name, description=tool.name, json_schema=_ANY_OBJECT)
+    return Tool.from_schema(tool.call, name=tool.name, description=tool.name, json_schema=dict(tool.schema))
 
 
 def _output(tool: PlayedTool) -> ToolOutput[str]:
-    async def call(**arguments: Any) -> str:
-        return tool.run(**arguments)
-
-    return ToolOutput(call, name=tool.name, description=tool.name)
+    return ToolOutput(tool.call, name=tool.name, description=tool.name)

@@ -18,14 +18,11 @@ from continuity_core.model.host_facts import InputKind
 from continuity_core.model.incomplete import IncompleteRun
 from continuity_core.testing.conformance.features import Feature
 from continuity_core.testing.conformance.host import HostResult, HostSession, Mode, Play
+from continuity_core.testing.conformance.sdk_clients import API_KEY
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from openai import AsyncOpenAI
-
-_DEFAULT_IDLE_TIMEOUT = 60.0
-"""Seconds; longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
-_KEY = "any"
 
 
 class ReferenceHost:
@@ -49,16 +46,12 @@ class ReferenceHost:
     @asynccontextmanager
     async def open(self, play: Play) -> AsyncIterator[HostSession]:
         """A new session for each scenario."""
-        timeout = play.idle_timeout
         session = AgentSession(
             self._model(play),
-            tools=[
-                Tool(name=tool.name, function=_asynchronous(tool.run), ends_run=tool.ends_run)
-                for tool in play.tools
-            ],
+            tools=[Tool(name=tool.name, function=tool.call, ends_run=tool.ends_run) for tool in play.tools],
             continuity=play.continuity,
             stream=play.mode.stream,
-            idle_timeout=_DEFAULT_IDLE_TIMEOUT if timeout is None else timeout,
+            idle_timeout=play.idle_seconds,
             native_retries=play.native_retries,
         )
         yield ReferenceSession(session, play)
@@ -86,7 +79,7 @@ class ReferenceHost:
         if self._openai is None:
             # A proxy of the environment is of no use for loopback.
             transport: Any = DefaultAsyncHttpxClient(trust_env=False)
-            self._openai = AsyncOpenAI(base_url=play.base_url, api_key=_KEY, http_client=transport)
+            self._openai = AsyncOpenAI(base_url=play.base_url, api_key=API_KEY, http_client=transport)
         return self._openai
 
     def _anthropic_client(self, play: Play) -> AsyncAnthropic:
@@ -94,7 +87,7 @@ class ReferenceHost:
 
         if self._anthropic is None:
             transport: Any = DefaultAsyncHttpxClient(trust_env=False)
-            self._anthropic = AsyncAnthropic(base_url=play.root_url, api_key=_KEY, http_client=transport)
+            self._anthropic = AsyncAnthropic(base_url=play.root_url, api_key=API_KEY, http_client=transport)
         return self._anthropic
 
 
@@ -103,7 +96,7 @@ class ReferenceSession:
 
     def __init__(self, session: AgentSession, play: Play) -> None:
         self._session = session
-        self._continuity = play.continuity
+        self._play = play
 
     async def prompt(self, text: str) -> HostResult:
         """One run, and those of follow-ups that arrive meanwhile."""
@@ -130,11 +123,7 @@ class ReferenceSession:
 
     async def switch(self, on: bool) -> None:
         """As anyone who holds the continuity object."""
-        if self._continuity is not None:
-            if on:
-                self._continuity.enable()
-            else:
-                self._continuity.disable()
+        self._play.switch(on)
 
 
 def _result(outcome: SessionOutcome) -> HostResult:
@@ -144,12 +133,3 @@ def _result(outcome: SessionOutcome) -> HostResult:
         aborted=outcome.aborted,
         error=None if outcome.failure is None else outcome.failure.message,
     )
-
-
-def _asynchronous(run: Any) -> Any:
-    """A worker thread for each call of a tool that does nothing would only cost time."""
-
-    async def call(**arguments: Any) -> Any:
-        return run(**arguments)
-
-    return call
