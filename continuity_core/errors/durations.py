@@ -140,6 +140,8 @@ def _part(text: str, position: int, *, first: bool) -> tuple[float, float, str, 
             unit_start = _end(_SPACE, text, article.end())
     else:
         return None
+    if text.startswith("more ", unit_start):  # 5 more minutes
+        unit_start += 5
     unit = _unit(text, unit_start)
     if unit is None:
         return None
