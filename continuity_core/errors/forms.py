@@ -30,7 +30,7 @@ _CORE_LENGTH = 160
 _STOP_WORDS = ("abort", "cancel", "interrupt", "stopped", "sigint", "^c", "terminated")
 
 _TOOL_SPEAKS = re.compile(
-    r"(?:[^\w]{0,4}\w{1,24}){0,3}?[^\w]{0,4}\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git"
+    r"(?:[^\w]{0,4}\b\w{1,24}+\b){0,3}?[^\w]{0,4}\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git"
     r"|pytest|sandbox|subagent|webfetch|browser)\b(?!_)[^.;!?]{0,40}?\b(?:error|failed|failure|timed|timeout|returned"
     r"|threw|exited|errored|result|err|fatal|rejected)\b"
 )

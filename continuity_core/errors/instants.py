@@ -146,7 +146,7 @@ def read_instant(text: str, position: int, *, now: datetime, default_zone: tzinf
     if parts.zone_unreadable or (parts.clock is None and parts.day is None and parts.weekday is None):
         return None
     zone = parts.zone or default_zone
-    at = _resolve(parts, now.astimezone(zone), zone)
+    at = _resolve(parts, now, zone)
     if at is None:
         return None
     end = parts.end
@@ -380,9 +380,10 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
     return (end, name in _ZONE_TAILS and parts.zone is not None) if name in _FILLERS else None
 
 
-def _resolve(parts: _Parts, local_now: datetime, zone: tzinfo) -> datetime | None:
+def _resolve(parts: _Parts, now: datetime, zone: tzinfo) -> datetime | None:
     clock = parts.clock or time(0, 0)
     try:
+        local_now = now.astimezone(zone)
         if parts.month is not None and parts.day is not None:
             day = _nearest_day(parts, local_now.date())
             return datetime.combine(day, clock, tzinfo=zone) if day is not None else None

@@ -90,5 +90,5 @@ def _number(value: Value) -> float | None:
         return None
     try:
         return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

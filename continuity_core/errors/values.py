@@ -29,7 +29,10 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
         if not _NUMBER.fullmatch(text):
             return _read_text(text, now=now, evidence=evidence)
         value = float(text)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # JSON holds whole numbers of any size
+        return None
     if not math.isfinite(number) or number < 0:
         return None
     if kind == "milliseconds":
