@@ -14,7 +14,6 @@ import click
 from continuity_core.cli.options import config_file
 from continuity_core.errors import Cause, CauseKind, ErrorRule, Failure, classify
 from continuity_core.errors.normalising import clean
-from continuity_core.loading.load import load
 from continuity_core.observe.progress import spoken_duration
 
 READER = "provider-errors"
@@ -35,15 +34,30 @@ ACTIONS = {
 }
 
 
+def _status(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    if text is None or (text.isdecimal() and 100 <= int(text) <= 599):
+        return None if text is None else int(text)
+    raise click.BadParameter(
+        f"{text!r} is no HTTP status: give its number, such as 429", context, option, "--status"
+    )
+
+
 @click.command()
 @click.argument("text", required=False)
-@click.option("--status", type=click.IntRange(100, 599), help="The HTTP status, if it is known.")
+@click.option(
+    "--status", metavar="STATUS", callback=_status, help="The HTTP status, if it is known: 100 to 599."
+)
 @click.option("--header", "headers", multiple=True, metavar="'K: V'", help="A response header; repeatable.")
 @click.option("--now", "now_text", metavar="ISO", help="The moment of the failure (default: now).")
 @click.option(
     "--timezone", "zone_name", metavar="ZONE", help="Zone of instants that name none (default: UTC)."
 )
 @click.option("--jsonl", metavar="FILE", help="Read cases as JSON lines ('-': standard input).")
+@click.option(
+    "--rules/--no-rules",
+    default=None,
+    help="Ask the rules of your configuration first (default: for TEXT, not for --jsonl).",
+)
 def explain(
     text: str | None,
     status: int | None,
@@ -51,15 +65,18 @@ def explain(
     now_text: str | None,
     zone_name: str | None,
     jsonl: str | None,
+    rules: bool | None,
 ) -> None:
     """Say what a provider's error means and how long to wait.
 
     Prints the cause, what to do, until when to wait, the evidence, and which rule decided; rules of your
     configuration come first, as in a run.
-    TEXT is the error text; '-' reads it from standard input.
+    TEXT is the error text; '-' reads it from standard input. Cases of --jsonl are read without any
+    configuration, so that they get the same answers everywhere.
     """
     now = _instant(now_text) if now_text is not None else datetime.now(UTC)
-    read = partial(classify, timezone=_zone(zone_name), rules=_rules())
+    in_force = _rules() if (jsonl is None if rules is None else rules) else ()
+    read = partial(classify, timezone=_zone(zone_name), rules=in_force)
     if jsonl is not None:
         if text is not None or status is not None or headers:
             raise click.UsageError(
@@ -76,6 +93,8 @@ def explain(
 
 def _rules() -> tuple[ErrorRule, ...]:
     """The rules in force: none where the bundled reader is off."""
+    from continuity_core.loading.load import load
+
     for row in load(config=config_file()).plugins.table:
         if row.name == READER and row.state == "on":
             rules: tuple[ErrorRule, ...] = row.options["rules"].value

@@ -15,6 +15,10 @@ from continuity_core.loading.printable import describe_exception, printable
 from continuity_core.loading.sources import Layer, Source
 
 FILE_NAME = "continuity.toml"
+_MISSING = (
+    "Name a file that is there, with --config or CONTINUITY_CONFIG (a relative name starts at the working "
+    "folder), or name none: then only your own file and the project's are read."
+)
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.continuity"
 FILE_LIMIT = 1024 * 1024
@@ -206,5 +210,5 @@ def _mentions_table(path: Path) -> bool:
 
 
 def _unreadable(path: Path, error: UnreadableFileError) -> Problem:
-    mend = "Mend it, or take it away." if _exists(path) else "Name a file that is there."
+    mend = "Mend it, or take it away." if _exists(path) else _MISSING
     return Problem(where=str(path), what=f"cannot be used: {error}", mend=mend)

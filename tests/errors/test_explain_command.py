@@ -91,10 +91,30 @@ def test_the_rules_in_force_come_first_as_in_a_run(tmp_path: Path, monkeypatch: 
     told = told_by(run("429 The budget of team tides is used up"))
     assert told["cause"] == "usage_limit"
     assert told["wait"].startswith("1 h, until ")
-    [case] = lines_for({"text": "the budget of team tides is used up"})
-    assert (case["label"], case["wait_seconds"]) == ("usage_limit", 3600)
     monkeypatch.setenv("CONTINUITY_DISABLE", "provider-errors")
     assert told_by(run("429 The budget of team tides is used up"))["cause"] == "rate_limit"
+
+
+def test_rules_can_be_left_out_and_cases_have_none_unless_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rules.toml").write_text(RULE)
+    monkeypatch.setenv("CONTINUITY_CONFIG", str(tmp_path / "rules.toml"))
+    case = {"text": "the budget of team tides is used up"}
+    assert told_by(run(case["text"], "--no-rules"))["rule"] != "rule:budget of team * is used up"
+    [plain] = lines_for(case)
+    [ruled] = lines_for(case, options=["--rules"])
+    assert plain["wait_seconds"] is None
+    assert (ruled["label"], ruled["wait_seconds"]) == ("usage_limit", 3600)
+
+
+def test_cases_are_read_where_the_configuration_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "continuity.toml").write_text("max_resumes = 'many'\n[")
+    monkeypatch.chdir(tmp_path)
+    [case] = lines_for({"text": "Overloaded", "status": 529})
+    assert case["label"] == "transient"
 
 
 def test_answers_are_ascii_which_every_pipe_can_carry() -> None:
@@ -124,7 +144,9 @@ def test_a_wait_beyond_any_calendar_is_told_as_one() -> None:
         (("x", "--header", "no colon"), "is no header"),
         (("x", "--now", "yesterday"), "is no instant"),
         (("x", "--timezone", "Middle/Earth"), "no zone"),
-        (("x", "--status", "7"), "not in the range"),
+        (("x", "--status", "7"), "'7' is no HTTP status: give its number, such as 429"),
+        (("x", "--status", "abc"), "'abc' is no HTTP status: give its number, such as 429"),
+        (("x", "--status", "²"), "is no HTTP status"),
         (("x", "--jsonl", "-"), "leave out TEXT"),
     ],
 )
@@ -132,9 +154,9 @@ def test_a_mistake_of_the_user_is_explained(arguments: tuple[str, ...], words: s
     assert words in refused(*arguments)
 
 
-def lines_for(*cases: Any) -> list[dict[str, Any]]:
+def lines_for(*cases: Any, options: list[str] | None = None) -> list[dict[str, Any]]:
     told = "".join((case if isinstance(case, str) else json.dumps(case)) + "\n" for case in cases)
-    return [json.loads(line) for line in run("--jsonl", "-", told=told).splitlines()]
+    return [json.loads(line) for line in run("--jsonl", "-", *(options or []), told=told).splitlines()]
 
 
 def test_cases_are_answered_line_by_line_with_the_guidance_itself() -> None:

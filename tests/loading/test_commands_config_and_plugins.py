@@ -131,7 +131,8 @@ def test_a_named_file_that_is_not_there_is_told_with_its_mend(
 
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"continuity: error: {project.parent / 'nowhere.toml'}: cannot be used: No such file or directory. "
-        "Name a file that is there."
+        "Name a file that is there, with --config or CONTINUITY_CONFIG (a relative name starts at the "
+        "working folder), or name none: then only your own file and the project's are read."
     )
 
 
