@@ -95,11 +95,18 @@ def _matcher(pattern: str, syntax: RuleSyntax) -> Callable[[str], bool]:
         raise ValueError(
             f"the rule {pattern!r} is in RE2's syntax: install google-re2, or write a literal with '*'"
         ) from None
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False  # else RE2 writes to standard error by itself
     try:
-        compiled = re2.compile("(?i)" + pattern)
+        compiled = re2.compile(pattern, options)
     except Exception as error:
-        raise ValueError(f"the rule {pattern!r} cannot be read as RE2: {error}") from None
-    return lambda text: compiled.search(text) is not None
+        told = error.args[0] if error.args else ""
+        reason = told.decode(errors="replace") if isinstance(told, bytes) else error
+        raise ValueError(f"the rule {pattern!r} cannot be read as RE2: {reason}") from None
+    if compiled.search("") is not None:
+        raise ValueError(f"{pattern!r} matches everything, the empty text, too")
+    return lambda text: compiled.search(text.encode(errors="replace")) is not None
 
 
 def _guidance(wait: str | float | None) -> Guidance | None:

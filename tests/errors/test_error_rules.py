@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
 import sys
-from types import SimpleNamespace
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from continuity_core.errors import CauseKind, ErrorRule, Failure, classify
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def test_the_first_rule_that_matches_decides_before_everything_else() -> None:
@@ -62,27 +66,46 @@ def test_re2_syntax_without_re2_says_what_to_install(monkeypatch: pytest.MonkeyP
         ErrorRule(match="x+", cause=CauseKind.TRANSIENT, syntax="re2")
 
 
-def test_re2_syntax_is_read_by_re2(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Compiled:
-        def __init__(self, pattern: str) -> None:
-            self.literal = pattern.removeprefix("(?i)")
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"gateway \w+ is (snoozing|asleep)", "The GATEWAY eu1 is Snoozing", True),
+        (r"Gateway \w+ is (snoozing|asleep)", "the gateway eu1 is awake", False),
+        (r"^budget\b.*used up$", "Budget of team\ntides used up", True),
+        (r"配额\s*用完", "配额 用完", True),
+        ("snooze", "\ud800 snooze", True),
+    ],
+)
+def test_re2_syntax_is_read_by_re2(pattern: str, text: str, found: bool) -> None:
+    rule = ErrorRule(match=pattern, cause=CauseKind.USAGE_LIMIT, wait="90s", syntax="re2")
+    assert (classify(Failure.from_text(text), now=NOW, rules=[rule]).rule == rule.label) == found
 
-        def search(self, text: str) -> object:
-            return True if self.literal in text else None
 
-    monkeypatch.setitem(sys.modules, "re2", SimpleNamespace(compile=Compiled))
-    rules = [ErrorRule(match="snooze", cause=CauseKind.TRANSIENT, syntax="re2")]
-    assert classify(Failure.from_text("please SNOOZE"), rules=rules).kind is CauseKind.TRANSIENT
-    assert classify(Failure.from_text("please wait"), rules=rules).kind is CauseKind.UNKNOWN
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(x", "missing )"),
+        ("(?=a)b", "invalid perl operator"),
+        (r"(a)\1", "invalid escape sequence"),
+        ("[z-a]", "invalid character class range"),
+        ("", "matches everything"),
+        ("x*", "matches everything"),
+        ("\ud800", "surrogates"),
+    ],
+)
+def test_a_pattern_that_re2_refuses_is_refused_without_a_word_of_its_own(
+    pattern: str, reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        ErrorRule(match=pattern, cause=CauseKind.TRANSIENT, syntax="re2")
+    assert capfd.readouterr().err == ""
 
 
-def test_a_pattern_that_re2_refuses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(pattern: str) -> object:
-        raise RuntimeError("missing )")
-
-    monkeypatch.setitem(sys.modules, "re2", SimpleNamespace(compile=refuse))
-    with pytest.raises(ValueError, match="missing"):
-        ErrorRule(match="(x", cause=CauseKind.TRANSIENT, syntax="re2")
+def test_a_pattern_that_others_would_hang_at_takes_linear_time() -> None:
+    rule = ErrorRule(match="(a+)+$", cause=CauseKind.TRANSIENT, syntax="re2")
+    start = time.process_time()
+    assert not rule.matches("a" * 100_000 + "b")
+    assert time.process_time() - start < 0.5
 
 
 def test_a_rule_is_shown_in_a_few_words() -> None:
