@@ -18,6 +18,7 @@ from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from pydantic import SecretStr
 from pydantic_ai import Agent
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -109,7 +110,12 @@ def five_attempts(slept: Slept) -> Callable[[], AsyncRetrying]:
 def langchain(base_url: str, *middleware: Any) -> Player:
     """Its agent, streaming from the model."""
     model = ChatOpenAI(
-        model="m", base_url=base_url, api_key="any", max_retries=0, streaming=True, max_tokens=CAP_TOKENS
+        model="m",
+        base_url=base_url,
+        api_key=SecretStr("any"),
+        max_retries=0,
+        streaming=True,
+        max_completion_tokens=CAP_TOKENS,
     )
 
     async def play(task: Play) -> str:
@@ -119,7 +125,7 @@ def langchain(base_url: str, *middleware: Any) -> Player:
 
         tools = [tool(name)(step) for name in STEPS]
         agent = create_agent(model, tools, middleware=middleware)
-        question = {"messages": [{"role": "user", "content": QUESTION}]}
+        question: Any = {"messages": [{"role": "user", "content": QUESTION}]}
         result = await agent.ainvoke(question, {"recursion_limit": 10 * MOST_TURNS})
         return str(result["messages"][-1].text)
 

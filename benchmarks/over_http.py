@@ -92,7 +92,8 @@ async def play_all(tasks: int) -> list[dict[str, Any]]:
     """A row for each player."""
     slept = Slept()
     rows = []
-    async with UnluckyProvider() as provider:
+    provider = UnluckyProvider()
+    async with provider:
         with slept.in_place_of_sleeping():
             for name, player in players(provider.base_url, slept, CONTINUITY).items():
                 provider.play(())

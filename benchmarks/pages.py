@@ -156,13 +156,15 @@ def with_tables(page: str) -> str:
 # ---------------------------------------------------------------- pictures
 
 INK, SOFT, GOOD, BAD = "#1f2933", "#9fb3c8", "#2f6f4f", "#c0532b"
-LEFT, WIDTH, LINE = 330, 420, 26
+LINE = 26
 
 
 class Bars:
     """Horizontal bars, from the top."""
 
-    def __init__(self, title: str, number: int) -> None:
+    def __init__(self, title: str, number: int, *, left: int, width: int) -> None:
+        """``left`` are the labels' pixels, ``width`` those of a bar of 1."""
+        self._left, self._width = left, width
         height = 56 + number * LINE
         self.parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}" width="860"',
@@ -175,26 +177,26 @@ class Bars:
     def bar(self, label: str, parts: list[tuple[float, str]], value: str) -> None:
         """A labelled bar of coloured parts, each a share of the whole width."""
         y = self._top
-        self._text(LEFT - 10, y + 14, label, ' text-anchor="end"')
-        left = 0.0
+        self._text(self._left - 10, y + 14, label, ' text-anchor="end"')
+        done = 0.0
         for share, colour in parts:
-            x, width = LEFT + left * WIDTH, share * WIDTH
+            x, width = self._left + done * self._width, share * self._width
             self.parts.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="18" fill="{colour}"/>')
-            left += share
-        self._text(LEFT + left * WIDTH + 8, y + 14, value)
+            done += share
+        self._text(self._left + done * self._width + 8, y + 14, value)
         self._top += LINE
 
     def span(self, low: float, high: float) -> None:
         """The interval of the last bar."""
         y = self._top - LINE + 9
-        x1, x2 = LEFT + low * WIDTH, LEFT + high * WIDTH
+        x1, x2 = self._left + low * self._width, self._left + high * self._width
         self.parts.append(
             f'<path d="M{x1:.1f} {y}H{x2:.1f}M{x1:.1f} {y - 4}v8M{x2:.1f} {y - 4}v8" stroke="{INK}"/>'
         )
 
     def mark(self, share: float, label: str) -> None:
         """An upright line through all bars."""
-        x = LEFT + share * WIDTH
+        x = self._left + share * self._width
         self.parts.append(f'<path d="M{x:.1f} 42V{self._top}" stroke="{INK}" stroke-dasharray="4 3"/>')
         self._text(x, 38, label, ' text-anchor="middle" font-size="12"')
 
@@ -209,9 +211,8 @@ class Bars:
 def runs_saved_picture() -> str:
     """Finished and wrongly finished runs of each strategy."""
     rows = [row for row in result("runs_saved")["figures"]["rows"] if row["rerolls"] == "independent"]
-    bars = Bars(
-        "Runs finished (green, with the 95 % interval), and half answers taken for whole (red)", len(rows)
-    )
+    title = "Runs finished, with the 95 % interval; red: half answers taken for whole ones"
+    bars = Bars(title, len(rows), left=330, width=420)
     for row in rows:
         finished, wrong = row["finished"], row["wrong_successes"]
         ours = row["strategy"].startswith("continuity")
@@ -228,7 +229,7 @@ def costs_picture() -> str:
     """Every cost, as a multiple of its target."""
     found = [(target["what"], target["measured"] / target["target"]) for _, target in targets()]
     widest = max(3.0, *(share for _, share in found))
-    bars = Bars("Costs, as multiples of their targets", len(found))
+    bars = Bars("Costs, as multiples of their targets", len(found), left=470, width=320)
     for what, share in found:
         bars.bar(what, [(min(share / widest, 1.0), GOOD if share <= 1 else BAD)], f"{share:.2f}")
     bars.mark(1 / widest, "target")
