@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import openai
@@ -33,7 +34,12 @@ from openai_agents_runs import (
 )
 
 from continuity_core import CauseKind, Continuity, IncompleteRun, RunOutcome, Turn
-from continuity_core.hosts.openai_agents import ContinuityModel, ContinuityProvider, TurnResumed
+from continuity_core.hosts.openai_agents import (
+    ContinuityModel,
+    ContinuityProvider,
+    ContinuityRunner,
+    TurnResumed,
+)
 from continuity_core.model.report import Report
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
@@ -124,6 +130,14 @@ async def test_settings_and_plugins_are_loaded_where_no_continuity_is_given() ->
     provider = ContinuityProvider(settings={"max_resumes": 3})
     assert provider.continuity.settings.max_resumes == 3
     assert ContinuityModel(SaidModel(), settings={"max_resumes": 4}).continuity.settings.max_resumes == 4
+
+
+@pytest.mark.parametrize(
+    "make", [ContinuityProvider, ContinuityRunner, partial(ContinuityModel, SaidModel())]
+)
+def test_a_continuity_and_settings_for_one_exclude_each_other(load: Load, make: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"Continuity\.load"):
+        make(continuity=load(), settings={"max_resumes": 1})
 
 
 async def test_a_provider_gives_its_own_attributes_and_closes_what_it_wraps(
