@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from continuity_core.errors import Cause, Failure, classify
+from continuity_core.errors import Cause, CauseKind, Failure, classify
 from continuity_core.errors.rules import RULE_KINDS
 from continuity_core.errors.tables import cues, units, wait_fields
 from continuity_core.errors.wordings import WORDINGS
@@ -67,6 +68,8 @@ PUMPS = {
     "exceptions": "AError",
     "words": "x" * 100 + " ",
     "dashes": "- ",
+    "letters and digits": "a1",
+    "tools": "git a ",
 }
 
 
@@ -179,3 +182,34 @@ def test_reading_a_text_of_megabytes_is_bounded_by_what_is_kept() -> None:
 
     text = "Rate limit reached, try again in 5 minutes. " * 50_000
     assert cost(lambda: classify(Failure.from_text(text, body=text), now=NOW)) < ALLOWED_SECONDS
+
+
+@pytest.mark.parametrize("field", ["retry_after", "resets_at", "retryAfterMs"])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_whole_number_that_no_float_holds_is_no_wait(field: str, sign: str) -> None:
+    body = json.dumps({"error": {"message": "rate limit reached", field: 1}}).replace(
+        "1}", sign + "1" * 400 + "}"
+    )
+    assert classify(Failure.from_text(body, status=429), now=NOW).guidance == ()
+
+
+def test_a_quota_that_no_float_holds_says_nothing_of_what_is_left() -> None:
+    body = '{"x_ratelimit_remaining": ' + "9" * 400 + ', "x_ratelimit_reset": 30}'
+    assert classify(Failure.from_text("rate limit " + body, status=429), now=NOW).kind is CauseKind.RATE_LIMIT
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-12))),
+    ],
+)
+@pytest.mark.parametrize("when", ["5pm", "5pm (europe/berlin)", "tomorrow", "friday", "feb 29", "8am pst"])
+def test_moments_at_the_ends_of_the_calendar_are_survived(now: datetime, when: str) -> None:
+    check_from(now, classify(Failure.from_text(f"usage limit reached, resets at {when}"), now=now))
+
+
+def check_from(now: datetime, cause: Cause) -> None:
+    assert cause.kind is CauseKind.USAGE_LIMIT
+    assert all(hint.wait_from(now) >= 0 for hint in cause.guidance)
