@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from continuity_core.hosts.langchain.listening import Listener
 from continuity_core.hosts.langchain.live import Invocation, Live
 from continuity_core.hosts.langchain.lives import Lives
 from continuity_core.hosts.langchain.projecting import History, ref_of
-from continuity_core.hosts.langchain.reading import failed_turn, results_for, turn_of
+from continuity_core.hosts.langchain.reading import blocks_of, failed_turn, results_for, turn_of
 from continuity_core.hosts.langchain.truncation import without_cut_calls
 from continuity_core.model.boundary import Mode
 from continuity_core.model.decisions import Adjust
@@ -98,6 +99,11 @@ class Hooks:
                 outcome = self._answered((yield Ask(sent, listener)), listener)
             except GraphBubbleUp:
                 raise
+            except asyncio.CancelledError:
+                # Nothing is waited for any more, so that a cancelled task can tell of it.
+                run.abort()
+                yield TurnEnded(self._cut_short(listener), self._facts(history, sent))
+                raise
             except Exception as error:
                 outcome = self._failed(error, listener)
             if outcome.goes_on:
@@ -149,6 +155,14 @@ class Hooks:
         where: FailurePlace = "host" if listener.error is None else "model"
         turn = failed_turn(error, listener.partial(), where=where, requests=requests)
         return Outcome(turn=turn, error=error)
+
+    def _cut_short(self, listener: Listener) -> Turn:
+        partial = listener.partial()
+        return Turn(
+            stop_reason=StopReason.ABORTED,
+            blocks=() if partial is None else blocks_of(partial),
+            requests=max(1, listener.calls),
+        )
 
     def _given(self, outcome: Outcome) -> Any:
         """What the framework gets where nothing is resumed: its own result or error."""

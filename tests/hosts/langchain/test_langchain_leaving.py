@@ -14,7 +14,7 @@ from langchain_agents import QUESTION, CountedTool, StandingClock, answer, calli
 from langchain_openai import ChatOpenAI
 from langgraph.errors import GraphRecursionError
 
-from continuity_core import Continuity, RunOutcome
+from continuity_core import CauseKind, Continuity, RunOutcome
 from continuity_core.hosts.langchain import ContinuityMiddleware
 from continuity_core.testing.fault_server import FaultServer
 
@@ -132,6 +132,24 @@ async def test_a_consumer_that_leaves_in_a_token_ends_the_run(
     await stream.aclose()
     assert middleware.continuity.status()["runs"] == []
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("said", [{}, {"text": "a long answer in pieces"}])
+async def test_a_turn_that_a_cancellation_cut_short_is_on_record(
+    server: FaultServer, model: MakeModel, load: Load, said: dict[str, str]
+) -> None:
+    middleware = ContinuityMiddleware(continuity=load())
+    agent = create_agent(model(streaming=True, stream_chunk_timeout=None), [], middleware=[middleware])
+    server.play([{**said, "hang": True}])
+    hold = server.hold(1)
+    task = asyncio.create_task(agent.ainvoke(QUESTION))
+    await hold.reached()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    report = middleware.report_of()
+    assert report is not None
+    assert (report.outcome, report.cause, report.turns) == (RunOutcome.ABORTED, CauseKind.CANCELLED, 1)
 
 
 async def test_a_consumer_that_leaves_in_a_wait_ends_it(server: FaultServer, model: MakeModel) -> None:
