@@ -124,6 +124,16 @@ async def test_what_the_transports_retries_leave_is_read_through_their_error(
     assert seconds(clock) == [wait]
 
 
+async def test_what_only_the_body_says_is_lost_where_the_transport_raises_without_reading_it(
+    server: FaultServer, retried: Callable[..., Any], load: Callable[..., Continuity], clock: VirtualClock
+) -> None:
+    limited = {"http": 429, "body": {"error": {"message": "Usage limit reached. Try again in 20 min."}}}
+    server.play([limited, limited, DONE])
+    agent = Agent(retried(), capabilities=[ContinuityCapability(continuity=load())])
+    assert (await agent.run("x")).output == "done"
+    assert seconds(clock) == [5]
+
+
 async def test_a_permanent_error_that_a_transport_raised_is_not_tried_again(
     server: FaultServer, retried: Callable[..., Any], load: Callable[..., Continuity], clock: VirtualClock
 ) -> None:
