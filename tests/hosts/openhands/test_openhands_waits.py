@@ -253,14 +253,15 @@ async def test_a_conversation_can_be_forked_in_a_wait(world: Any, finish: Finish
 async def test_conversations_at_a_time_share_nothing_but_the_continuity(world: Any) -> None:
     half = {"text": "HALF", "stop": "length"}
     world.play(half, half, half, DONE, DONE, DONE)
-    continuity = world.load({"max_resumes": 1})
+    continuity = world.load()
     conversations = [world.conversation(continuity=continuity) for _ in range(3)]
     for conversation in conversations:
         conversation.send_message(f"go {conversation.id}")
     await asyncio.gather(*(conversation.arun() for conversation in conversations))
     for conversation in conversations:
         assert get_agent_final_response(conversation.state.events) == "done"
-        assert conversation.report.resumes == 1
+    # Who is cut, and how often, is a matter of who asks first.
+    assert sum(conversation.report.resumes for conversation in conversations) == 3
     assert all(len(request.user_texts) == 1 for request in world.requests)
 
 
