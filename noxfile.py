@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -207,10 +208,10 @@ def play_against(session: nox.Session, host: Host, *requirements: str, npm: str 
     session.env["COVERAGE_FILE"] = str(Path(session.create_tmp()).resolve() / "coverage")
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", host.tests, *session.posargs)
-    for driver in host.drivers:
-        for mode in ((), ("--observe",)):
-            play = ("conformance", "--host", driver, *mode, "tests/data/scenarios.json")
-            session.run("coverage", "run", "-m", "continuity_core.cli", *play)
+    plays = ("scenarios.json",), ("scenarios.json", "--observe"), ("more_scenarios.json",)
+    for driver, (scenarios, *mode) in product(host.drivers, plays):
+        play = ("conformance", "--host", driver, *mode, f"tests/data/{scenarios}")
+        session.run("coverage", "run", "-m", "continuity_core.cli", *play)
     session.run("coverage", "combine", "--quiet")
     adapter = f"*/continuity_core/hosts/{host.module}/*"
     session.run("coverage", "report", "--omit=-", f"--include={adapter}", f"--fail-under={HOSTS_COVERED}")

@@ -125,7 +125,9 @@ async def test_cancelled_at_any_moment_nothing_more_is_requested_and_the_session
         except (asyncio.CancelledError, BaseError):  # On Python 3.11 a client may take the one for an error.
             before = len(server.requests)
             assert rail.continuity.status()["runs"] == []
-            assert rail.report is None or rail.report.outcome == "aborted"
+            # The answer may have come whole, and the framework not been through with its own end.
+            whole = rail.report is not None and rail.report.cause == "final"
+            assert rail.report is None or rail.report.outcome == ("completed" if whole else "aborted")
             await asyncio.sleep(0.01)
             assert len(server.requests) == before
     assert rounds > 12
