@@ -47,6 +47,12 @@ def test_the_hosted_workflow_runs_the_same_script() -> None:
     assert steps[-1] == "bash .ci/run"
 
 
+def test_the_weekly_workflow_plays_on_every_host() -> None:
+    [hosts] = re.findall(r"^ +host: \[(.*)\]$", text_of(".github/workflows/hosts.yml"), re.MULTILINE)
+    extras = re.findall(r'^    Host\(\s*"([a-z-]+)"', text_of("noxfile.py"), re.MULTILINE)
+    assert hosts.split(", ") == extras
+
+
 def test_the_supported_pythons_are_the_same_everywhere(project: dict[str, object]) -> None:
     classifiers = re.findall(r"Python :: (3\.\d+)", str(project["classifiers"]))
     [sessions] = re.findall(r"^PYTHONS = \[(.*)\]$", text_of("noxfile.py"), re.MULTILINE)
