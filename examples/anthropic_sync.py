@@ -26,7 +26,7 @@ SCRIPT: list[dict[str, Any]] = [
 
 def main() -> None:
     """Ask one question."""
-    continuity = Continuity.load(clock=ScaledClock(200))
+    continuity = Continuity.load(clock=ScaledClock(20))
     with (
         FaultServer.in_thread(SCRIPT) as server,
         Anthropic(base_url=server.root_url, api_key="unused", max_retries=0) as client,
