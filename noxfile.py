@@ -1,4 +1,4 @@
-"""What must hold before a change is good: ``nox`` runs all of it, ``nox -s tests-3.12`` a part.
+"""What must hold before a change is good: ``nox`` runs it, ``nox -s tests-3.12`` a part.
 
 Nothing but pip and the interpreters is needed. An interpreter of ``PYTHONS`` that this machine does not
 have is named in the closing list as skipped; the hosted workflow makes sure that it has them all.
@@ -23,6 +23,16 @@ nox.needs_version = ">=2025.5.1"
 nox.options.default_venv_backend = "venv"
 nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
+nox.options.sessions = [
+    "lint",
+    "tests",
+    "wheel",
+    "docs",
+    "plugin_kit",
+    "bench_short",
+    # Frameworks that need no process of their own; all six, at each of their releases, are played weekly.
+    *(f"hosts({framework})" for framework in ("langchain", "pydantic-ai", "openai-agents")),
+]
 
 
 def offer_pyenv_interpreters() -> None:
@@ -100,7 +110,7 @@ def docs(session: nox.Session) -> None:
     session.run("pytest", "tests/docs")
 
 
-@nox.session(default=False)
+@nox.session
 def bench(session: nox.Session) -> None:
     """Every measurement, an hour in all: ``nox -s bench``; names after ``--`` choose some of them.
 
@@ -217,24 +227,21 @@ def play_against(session: nox.Session, host: Host, *requirements: str, npm: str 
     session.run("coverage", "report", "--omit=-", f"--include={adapter}", f"--fail-under={HOSTS_COVERED}")
 
 
-@nox.session(default=False)
+@nox.session
 @each_host
 def hosts(session: nox.Session, host: Host) -> None:
-    """Everything against the newest release of a host: ``nox -s "hosts(langchain)"``.
-
-    Apart from the default: together they install six frameworks and take longer than all the rest.
-    """
+    """Everything against the newest release of a host: ``nox -s "hosts(langchain)"``."""
     play_against(session, host)
 
 
-@nox.session(default=False)
+@nox.session
 @each_host
 def hosts_oldest(session: nox.Session, host: Host) -> None:
     """The same against the oldest versions claimed."""
     play_against(session, host, *host.oldest, npm="oldest")
 
 
-@nox.session(default=False)
+@nox.session
 @each_host
 def hosts_next(session: nox.Session, host: Host) -> None:
     """The same against the newest pre-release of the framework, and of what it asks for a pre-release of.
