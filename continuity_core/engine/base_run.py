@@ -251,8 +251,9 @@ class BaseRun(RunRecord):
     def _begin_wait(self, step: Step) -> None:
         self._seen = None  # Many may wait for long: the entries are looked at anew afterwards.
         step.wait = wait = self._waits.begin(step.proposal, step.now)
-        if self._aborted:  # By another thread, before there was a wait that it could have ended.
-            wait.waker.wake("abort")
+        ended = self._what_ended(step) or (None if self._owner.engine is step.engine else "off")
+        if ended is not None:  # By another thread, before there was a wait that it could have ended.
+            wait.waker.wake(ended)
         wait.announce(self.id)
         self._emit(EventKind.WAIT_STARTED, wait.start_details)
 

@@ -20,10 +20,13 @@ from continuity_core import (
     Incomplete,
     IncompleteRun,
     Mode,
+    Order,
     Outcome,
     Run,
     RunError,
     RunOutcome,
+    Stage,
+    hookimpl,
 )
 from continuity_core.testing.clocks import VirtualClock
 
@@ -70,6 +73,27 @@ async def test_a_wait_is_ended_at_once_and_nothing_is_charged(ending: str) -> No
     assert run.state.resumes == 0
     assert run.state.waits.get("stream-recovery") is None or run.state.waits["stream-recovery"].count == 0
     assert not (await run.before_settle()).resume
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+async def test_what_comes_while_a_wait_is_being_decided_ends_it_as_it_begins(ending: str) -> None:
+    act, _, outcome = ENDINGS[ending]
+
+    class Meanwhile:
+        order = Order(stage=Stage.GUARD)
+
+        @hookimpl
+        def continuity_turn_ended(self, boundary: object) -> None:
+            act(continuity, run)  # As another thread would.
+
+    continuity = make([*bundled(), Meanwhile()], clock=VirtualClock(auto_advance=False))
+    run = continuity.start_run()
+    with anyio.fail_after(5):
+        result = await run.turn_ended(answer(""))
+    assert not result.resume
+    assert result.outcome is outcome
+    assert sum(wait.held for wait in run.report().waits) == 0
+    assert run.state.resumes == 0
 
 
 async def test_cancelling_the_hosts_task_ends_the_wait_and_leaves_the_run_usable() -> None:
