@@ -204,6 +204,7 @@ class ModelTurn:
             output_limit=sent.output_limit,
             retry_follows=False if retried else None,
             deadline=self._deadline,
+            no_more_turns=self.agent_run.no_more_turns,
         )
 
 

@@ -146,7 +146,7 @@ class ContinuedStream:
         """Cancel the run as the framework's result does; a wait ends, and no turn is resumed."""
         self._cancelled = mode
         if mode == "after_turn":
-            self._course.agent_run.run.input_arrived("follow_up")
+            self._course.agent_run.end_after_turn("the caller's cancellation after the turn")
         self.result.cancel(mode)
 
     async def stream_events(self) -> AsyncIterator[StreamEvent]:

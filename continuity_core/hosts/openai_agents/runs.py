@@ -49,6 +49,13 @@ class AgentRun:
     given_up: BaseException | None = None
     """The error that stands although recovery was tried."""
     is_settled: bool = False
+    no_more_turns: str | None = None
+    """Why nothing more is asked for after the turn that goes on."""
+
+    def end_after_turn(self, why: str) -> None:
+        """Ask for nothing after the turn that goes on; a wait ends."""
+        self.no_more_turns = why
+        self.run.interrupt(why)
 
     @property
     def is_on(self) -> bool:

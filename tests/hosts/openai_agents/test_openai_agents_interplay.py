@@ -101,6 +101,7 @@ async def test_a_cancellation_after_the_turn_ends_the_wait_with_the_turns_own_er
         await task
     assert len(server.requests) == 1
     assert wrapped.ends == [(RunOutcome.FAILED, 0)]
+    assert "the caller's cancellation after the turn" in str(wrapped.reports[0].no_resume)
 
 
 async def test_a_cancellation_after_the_turn_lets_the_turn_and_its_tools_end(
