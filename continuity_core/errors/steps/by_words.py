@@ -192,13 +192,18 @@ def refused(case: Deliberation) -> Verdict | None:
 
 def plain_words(case: Deliberation) -> Verdict | None:
     """Words that stand together and end a run whatever broke besides."""
+    return _first_spoken(case, _PLAIN_WORDS)
+
+
+def _first_spoken(case: Deliberation, index: CombinationIndex) -> Verdict | None:
+    """What the first row tells of which the text speaks; a limit, where that comes back."""
     if not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
         return None
-    row = next(case.spoken_of(_PLAIN_WORDS), None)
+    row = next(case.spoken_of(index), None)
     if row is None:
         return None
     if case.comes_back():
-        return case.limit(f"words:{row.name}", "it comes back")
+        return case.limit(f"words:{row.name}", "what is missing comes back")
     return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
 
 
@@ -349,14 +354,7 @@ def combination(case: Deliberation) -> Verdict | None:
 
 def last_words(case: Deliberation) -> Verdict | None:
     """Single words that lean one way, where nothing else tells."""
-    if case.evidence.status == 400 or not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
-        return None
-    row = next(case.spoken_of(_LAST_WORDS), None)
-    if row is None:
-        return None
-    if case.comes_back():
-        return case.limit(f"words:{row.name}", "what is not there comes back")
-    return Verdict(row.kind, f"A word of the text speaks of {row.name}.", f"words:{row.name}")
+    return None if case.evidence.status == 400 else _first_spoken(case, _LAST_WORDS)
 
 
 def vague(case: Deliberation) -> Verdict | None:
