@@ -16,11 +16,9 @@ collect_ignore_glob = not_of("pydantic-ai")
 
 
 @pytest.fixture
-async def model(server: FaultServer) -> AsyncIterator[Any]:
-    """Chat completions of the provider, without retries of the client."""
+async def client(server: FaultServer) -> AsyncIterator[Any]:
+    """A client of the provider that makes no retries of its own."""
     import openai
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
 
     async with openai.AsyncOpenAI(
         base_url=server.base_url,
@@ -28,7 +26,16 @@ async def model(server: FaultServer) -> AsyncIterator[Any]:
         max_retries=0,
         http_client=openai.DefaultAsyncHttpxClient(trust_env=False),
     ) as client:
-        yield OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
+        yield client
+
+
+@pytest.fixture
+def model(client: Any) -> Any:
+    """Chat completions of the provider."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    return OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
 
 
 @pytest.fixture(autouse=True)

@@ -1,57 +1,35 @@
-"""Retries of the transport, runs side by side and inside each other, and consumers that leave."""
+"""Retries of the transport, fallbacks, parts of an agent, and what is sent again."""
 
 from __future__ import annotations
 
-import asyncio
 import copy
-import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-import responses_api
-from host_fixtures import side_by_side
 from pydantic import BaseModel
-from pydantic_ai import Agent, CancellationToken, DeferredToolRequests, ModelRetry, capture_run_messages
+from pydantic_ai import Agent, DeferredToolRequests, ModelRetry
 from pydantic_ai.capabilities import ModelFallback, ProcessHistory, WrapperCapability
 from pydantic_ai.exceptions import (
     FallbackExceptionGroup,
-    IncompleteToolCall,
     ModelAPIError,
     ModelHTTPError,
-    RunCancelled,
 )
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models.fallback import FallbackModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.output import NativeOutput, PromptedOutput, ToolOutput
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.tools import DeferredToolResults, RunContext
+from pydantic_ai.tools import DeferredToolResults
+from pydantic_ai_scripts import BUSY, CALL, CUT, DENIED, DONE, LENGTH, LIMITED, seconds
 from saying import Saying
 
-from continuity_core import Adjust, Continuity, Order, RunOutcome, Stage
-from continuity_core.hosts.pydantic_ai import ContinuityCapability, TurnResumed
+from continuity_core import Adjust, Continuity, Order, Stage
+from continuity_core.hosts.pydantic_ai import ContinuityCapability
 from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
 pytestmark = pytest.mark.anyio
-
-CUT = {"text": "half a pl", "cut": "rst"}
-LENGTH = {"text": "half an ans", "stop": "length"}
-DONE = {"text": "done"}
-BUSY = {"http": 503, "body": {"error": {"message": "overloaded"}}}
-DENIED = {"http": 401, "body": {"error": {"message": "Incorrect API key provided"}}}
-LIMITED = {
-    "http": 429,
-    "headers": {"retry-after": "90"},
-    "body": {"error": {"message": "Rate limit reached"}},
-}
-CALL = {"tool_calls": [{"name": "step"}]}
-
-
-def seconds(clock: VirtualClock) -> list[float]:
-    return [wait.seconds for wait in clock.waits]
-
 
 # ---------------------------------------------------------------- tenacity transports
 
@@ -344,140 +322,6 @@ async def test_a_resumed_request_has_the_instructions_of_the_first(
     assert asked == [["Be exact.", "Be brief."]] * 5
 
 
-# ---------------------------------------------------------------- side by side
-
-
-async def test_runs_side_by_side_with_one_capability_do_not_mix(
-    server: FaultServer, model: Any, load: Callable[..., Continuity]
-) -> None:
-    capability = ContinuityCapability(continuity=load())
-    agent = Agent(model, capabilities=[capability])
-
-    async def one(number: int) -> Any:
-        return await agent.run(f"question {number}", conversation_id=f"c{number}")
-
-    server.play([{"text": f"half {n}", "stop": "length"} for n in range(6)] + [DONE] * 6)
-    results = await side_by_side(server, *(one(number) for number in range(6)))
-    assert [result.output for result in results] == ["done"] * 6
-    reports = [capability.report(result.run_id) for result in results]
-    assert [report.resumes for report in reports if report is not None] == [1] * 6
-    for request in server.requests[6:]:
-        assert not request.mentions("half")
-        assert len({n for n in range(6) if request.mentions(f"question {n}")}) == 1
-
-
-async def test_sub_agents_called_side_by_side_are_runs_of_their_own(
-    server: FaultServer, model: Any, load: Callable[..., Continuity]
-) -> None:
-    capability = ContinuityCapability(continuity=load())
-    inner = Agent(model, capabilities=[capability])
-    outer = Agent(model, capabilities=[capability])
-
-    @outer.tool_plain
-    async def ask(name: str) -> str:
-        return (await inner.run(f"inner {name}")).output
-
-    calls = [{"name": "ask", "arguments": json.dumps({"name": name})} for name in ("A", "B")]
-    server.play([{"tool_calls": calls}, LENGTH, LENGTH, DONE, DONE, DONE])
-    result = await outer.run("outer")
-    assert result.output == "done"
-    assert not server.requests[-1].mentions("half")
-
-
-# ---------------------------------------------------------------- consumers that leave
-
-
-async def test_a_stream_of_events_that_is_left_ends_the_run(
-    server: FaultServer, model: Any, load: Callable[..., Continuity]
-) -> None:
-    continuity = load()
-    server.play([{"text": "a long answer in pieces", "hang": True}, DONE])
-    agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity)])
-    async with agent.run_stream_events("x") as events:
-        async for event in events:
-            if event.event_kind == "part_start":
-                break
-    assert continuity.status()["runs"] == []
-    assert len(server.requests) == 1
-
-
-async def test_a_stream_of_events_that_is_left_in_a_wait_requests_nothing_more(
-    server: FaultServer, model: Any
-) -> None:
-    waiting = asyncio.Event()
-    clock = VirtualClock(auto_advance=False, on_wait=lambda number, wait: waiting.set())
-    continuity = Continuity.from_settings(clock=clock)
-    server.play([CUT, DONE])
-    agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity)])
-
-    async def consume() -> None:
-        async with agent.run_stream_events("x") as events:
-            async for _ in events:
-                pass
-
-    task = asyncio.create_task(consume())
-    await waiting.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert continuity.status()["runs"] == []
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("how", ["token", "task"])
-async def test_a_run_that_is_cancelled_in_a_tool_is_over_and_the_next_is_clean(
-    server: FaultServer, model: Any, load: Callable[..., Continuity], how: str
-) -> None:
-    continuity = load()
-    capability = ContinuityCapability(continuity=continuity)
-    agent = Agent(model, capabilities=[capability])
-    token = CancellationToken()
-    inside = asyncio.Event()
-
-    @agent.tool_plain
-    async def step() -> str:
-        inside.set()
-        await asyncio.sleep(60)
-        return "RESULT"
-
-    server.play([{**CALL, "text": "I shall step"}, DONE])
-    with capture_run_messages() as messages:
-        task = asyncio.create_task(agent.run("x", cancellation_token=token))
-        await inside.wait()
-        if how == "token":
-            token.cancel()
-        else:
-            task.cancel()
-        with pytest.raises((RunCancelled, asyncio.CancelledError)):
-            await task
-    assert continuity.status()["runs"] == []
-    report = capability.report(messages[-1].run_id or "")
-    assert report is not None
-    assert report.outcome is RunOutcome.ABORTED
-    assert (await agent.run("go on", message_history=list(messages))).output == "done"
-
-
-async def test_a_run_that_is_cancelled_in_a_stream_is_over_and_the_next_is_clean(
-    server: FaultServer, model: Any, load: Callable[..., Continuity]
-) -> None:
-    continuity = load()
-    agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity)])
-    token = CancellationToken()
-
-    async def consume(ctx: RunContext[None], events: Any) -> None:
-        async for event in events:
-            if event.event_kind == "part_start":
-                token.cancel()
-
-    server.play([{"text": "BROKEN by the user", "hang": True}, DONE])
-    with pytest.raises(RunCancelled) as cancelled:
-        await agent.run("x", cancellation_token=token, event_stream_handler=consume)
-    assert continuity.status()["runs"] == []
-    history = cancelled.value.all_messages()
-    assert (await agent.run("go on", message_history=history)).output == "done"
-    assert not server.requests[-1].mentions("BROKEN")
-
-
 # ---------------------------------------------------------------- approvals
 
 
@@ -524,81 +368,3 @@ async def test_a_tools_own_retry_prompt_stays_beside_a_resume(
     assert report is not None
     assert (result.output, len(tries), report.resumes) == ("done", 2, 2)
     assert server.requests[-1].mentions("once more, please")
-
-
-# ---------------------------------------------------------------- Responses
-
-
-@pytest.fixture
-async def responses(server: FaultServer) -> AsyncIterator[Any]:
-    """The Responses API of the provider."""
-    import openai
-
-    async with openai.AsyncOpenAI(
-        base_url=server.base_url,
-        api_key="any",
-        max_retries=0,
-        http_client=openai.DefaultAsyncHttpxClient(trust_env=False),
-    ) as client:
-        yield OpenAIResponsesModel("scripted", provider=OpenAIProvider(openai_client=client))
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(
-    ("error", "wait"), [(responses_api.SERVER_ERROR, 5), (responses_api.RATE_LIMITED, 12.5)]
-)
-async def test_a_response_that_failed_is_asked_for_again(
-    server: FaultServer,
-    responses: Any,
-    load: Callable[..., Continuity],
-    clock: VirtualClock,
-    stream: bool,
-    error: dict[str, str],
-    wait: float,
-) -> None:
-    server.play([responses_api.failed(error, stream=stream), DONE])
-    told: list[TurnResumed] = []
-
-    async def consume(ctx: RunContext[None], events: Any) -> None:
-        told.extend([event async for event in events if isinstance(event, TurnResumed)])
-
-    agent = Agent(responses, capabilities=[ContinuityCapability(continuity=load())])
-    result = await agent.run("x", event_stream_handler=consume if stream else None)
-    assert (result.output, seconds(clock)) == ("done", [wait])
-    assert len(told) == int(stream)
-    assert not server.requests[-1].mentions("BROKEN")
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(
-    ("reason", "settings", "error"),
-    [
-        ("max_output_tokens", {}, None),
-        ("max_output_tokens", {"max_resumes": 0}, IncompleteToolCall),
-        ("content_filter", {}, IncompleteToolCall),
-    ],
-)
-async def test_no_call_of_an_incomplete_response_is_executed(
-    server: FaultServer,
-    responses: Any,
-    load: Callable[..., Continuity],
-    stream: bool,
-    reason: str,
-    settings: dict[str, Any],
-    error: type[Exception] | None,
-) -> None:
-    async def consume(ctx: RunContext[None], events: Any) -> None:
-        async for _ in events:
-            pass
-
-    server.play([responses_api.incomplete(reason, stream=stream), DONE])
-    agent = Agent(responses, capabilities=[ContinuityCapability(continuity=load(settings))])
-    ran: list[None] = []
-    agent.tool_plain(lambda: ran.append(None), name="step")
-    run = agent.run("x", event_stream_handler=consume if stream else None)
-    if error is None:
-        assert (await run).output == "done"
-    else:
-        with pytest.raises(error):
-            await run
-    assert ran == []
