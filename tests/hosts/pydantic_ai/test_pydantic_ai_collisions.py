@@ -16,6 +16,7 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import RunContext
+from pydantic_ai_scripts import CUT, DONE, LENGTH
 from pydantic_graph import End
 
 from continuity_core import Continuity, EventKind, Mode, RunOutcome
@@ -26,9 +27,6 @@ from continuity_core.testing.fault_server import FaultServer
 
 pytestmark = pytest.mark.anyio
 
-CUT = {"text": "half a pl", "cut": "rst"}
-LENGTH = {"text": "half an ans", "stop": "length"}
-DONE = {"text": "done"}
 BUSY = {"http": 503, "body": {"error": {"message": "overloaded"}}}
 DENIED = {"http": 401, "body": {"error": {"message": "Incorrect API key provided"}}}
 

@@ -21,6 +21,7 @@ from pydantic_ai.messages import ModelRequest, ModelResponse
 from pydantic_ai.output import ToolOutput
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import UsageLimits
+from pydantic_ai_scripts import CUT, DONE, LENGTH
 
 from continuity_core import CauseKind, Continuity, IncompleteRun, Mode, RunOutcome
 from continuity_core.hosts.pydantic_ai import ContinuityCapability, TurnResumed
@@ -28,10 +29,6 @@ from continuity_core.testing.clocks import VirtualClock
 from continuity_core.testing.fault_server import FaultServer
 
 pytestmark = pytest.mark.anyio
-
-CUT = {"text": "half a pl", "cut": "rst"}
-LENGTH = {"text": "half an ans", "stop": "length"}
-DONE = {"text": "done"}
 
 
 def call(arguments: str = "{}", name: str = "step", **more: Any) -> dict[str, Any]:
