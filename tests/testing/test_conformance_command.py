@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from continuity_core.cli import main
+from continuity_core.testing.conformance.registry import DRIVERS, Driver
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "data" / "scenarios.json"
 
@@ -132,6 +133,15 @@ def test_a_driver_of_one_s_own_is_named_by_its_class(
     host = "continuity_core.testing.conformance.hosts.reference:ReferenceHost"
     assert conformance("--host", host, written(tmp_path, one()), "--dialect", "chat") == 0
     assert "pass  one [chat]" in capsys.readouterr().out
+
+
+def test_a_host_may_be_named_as_its_package_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cast(dict[str, Driver], DRIVERS), "two-words", DRIVERS["reference"])
+    for name in ("two-words", "two_words"):
+        assert conformance("--host", name, written(tmp_path, one()), "--dialect", "chat") == 0
+        assert "pass  one [chat]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,11 @@ class HostError(ValueError):
 
 
 def load_host(name: str) -> ConformanceHost:
-    """The driver of that name, or the one at ``module:class``. Raises :class:`HostError`."""
-    driver = DRIVERS.get(name)
+    """The driver of that name, or the one at ``module:class``. Raises :class:`HostError`.
+
+    A name may be written as its package is, with underscores.
+    """
+    driver = DRIVERS.get(name.replace("_", "-"))
     if driver is None:
         if ":" not in name:
             raise HostError(
