@@ -25,7 +25,7 @@ CORE_KEYS = frozenset(("enabled", "plugins", *SETTINGS_KEYS, *SELECTION_KEYS))
 
 def shape_problems(layer: Layer) -> Iterable[Problem]:
     """What is wrong with the names and tables of a layer, whatever the values are."""
-    tables = layer.table.get("plugins", {})
+    tables = {} if layer.names_code else layer.table.get("plugins", {})
     if not isinstance(tables, Mapping):
         yield Problem(
             where=layer.where("plugins"),
@@ -62,9 +62,19 @@ def core_given(layers: Sequence[Layer], problems: list[Problem]) -> dict[str, li
         for key in layer.table:
             if key in SETTINGS_KEYS or key in SELECTION_KEYS:
                 given.setdefault(key, []).append(layer.given(key))
+        if layer.names_code:
+            _tell_as_load(layer, given.setdefault("load", []), problems)
         if "enabled" in layer.table:
             _tell_as_mode(layer, given.setdefault("mode", []), problems)
     return given
+
+
+def _tell_as_load(layer: Layer, loads: list[Given], problems: list[Problem]) -> None:
+    """Append the classes that stand in the place of the tables of options."""
+    if "load" in layer.table:
+        what = f"names classes, and so does {layer.where('load')}"
+        problems.append(Problem(where=layer.where("plugins"), what=what, mend="Keep one of the two."))
+    loads.append(layer.given("plugins"))
 
 
 def _tell_as_mode(layer: Layer, modes: list[Given], problems: list[Problem]) -> None:

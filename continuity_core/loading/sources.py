@@ -99,6 +99,12 @@ class Layer:
             value = value[key]
         return Given(value=value, source=self.source, where=self.where(*path))
 
+    @property
+    def names_code(self) -> bool:
+        """Whether ``plugins`` is a list of classes, as ``load`` is, and not a table of options."""
+        plugins = self.table.get("plugins")
+        return isinstance(plugins, list | tuple) and any(":" in str(item) for item in plugins)
+
     def plugin_tables(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The plugins that options are given for, each with its table."""
         tables = self.table.get("plugins", {})

@@ -61,6 +61,15 @@ def test_a_list_in_the_place_of_the_table_of_plugins_is_explained() -> None:
         Configuration.from_mapping({"plugins": ["tool-tail"]})
 
 
+def test_a_list_of_classes_in_the_place_of_the_table_of_plugins_is_read_as_load() -> None:
+    [code] = Configuration.from_mapping({"plugins": ["package.module:MyPlugin"]}).load
+    assert str(code) == "my-plugin = package.module:MyPlugin"
+    with pytest.raises(ConfigurationError, match="'tool-tail' names no class"):
+        Configuration.from_mapping({"plugins": ["package.module:MyPlugin", "tool-tail"]})
+    with pytest.raises(ConfigurationError, match="names classes, and so does .*load"):
+        Configuration.from_mapping({"plugins": ["a:B"], "load": ["c:D"]})
+
+
 def test_keys_that_are_no_text_are_refused_not_crashed_over() -> None:
     with pytest.raises(ConfigurationError, match="unknown key"):
         Configuration.from_mapping({3: 4, "plugins": {5: {}, "a": {6: 7}}})  # type: ignore[dict-item]

@@ -83,6 +83,15 @@ def test_what_a_found_file_may_not_say_is_kept_apart(
     assert {each.where for each in configuration.not_accepted} == {f"{path}: {key}" for key in refused}
 
 
+def test_a_found_file_names_no_code_in_the_place_of_the_table_of_plugins(
+    write: Write, environment: dict[str, str], project: Path
+) -> None:
+    write("home/project/continuity.toml", 'plugins = ["package.module:MyPlugin"]')
+    configuration = gather(environment=environment, folder=project)
+    assert configuration.load == ()
+    assert [refused.key for refused in configuration.not_accepted] == ["load"]
+
+
 def test_protections_are_spared_in_every_spelling_of_the_list(
     write: Write, environment: dict[str, str], project: Path
 ) -> None:
