@@ -66,7 +66,7 @@ def test_a_list_of_classes_in_the_place_of_the_table_of_plugins_is_read_as_load(
     assert str(code) == "my-plugin = package.module:MyPlugin"
     with pytest.raises(ConfigurationError, match="'tool-tail' names no class"):
         Configuration.from_mapping({"plugins": ["package.module:MyPlugin", "tool-tail"]})
-    with pytest.raises(ConfigurationError, match="names classes, and so does .*load"):
+    with pytest.raises(ConfigurationError, match=r"names classes, and so does .*load"):
         Configuration.from_mapping({"plugins": ["a:B"], "load": ["c:D"]})
 
 
