@@ -12,6 +12,7 @@ from openhands.sdk.conversation import ConversationExecutionStatus, LocalConvers
 from continuity_core.continuity import Continuity
 from continuity_core.engine.base_run import BaseRun
 from continuity_core.engine.run import SyncRun
+from continuity_core.hosts.adapting import continuity_of
 from continuity_core.hosts.openhands.agent import WatchedAgent
 from continuity_core.hosts.openhands.driver import RunDriver, Senders
 from continuity_core.hosts.openhands.endings import StreamEndings
@@ -47,15 +48,12 @@ class ContinuityConversation:
         parent: BaseRun | None = None,
         ending_tools: Collection[str] | None = None,
     ) -> None:
-        plugins = tuple(plugins)
-        if continuity is not None and (settings is not None or plugins):
-            raise ValueError("give settings and plugins to Continuity.load(...), or no continuity")
         if isinstance(ending_tools, str):
             raise ValueError(f"ending_tools takes several names, not the text {ending_tools!r}")
         _check(conversation)
         own = self.__dict__
         own["conversation"] = conversation
-        own["continuity"] = continuity or Continuity.load(settings=settings, plugins=plugins)
+        own["continuity"] = continuity_of(continuity, settings=settings, plugins=plugins)
         own["_parent"] = parent
         own["_ending_tools"] = None if ending_tools is None else frozenset(ending_tools)
         own["_endings"] = StreamEndings()

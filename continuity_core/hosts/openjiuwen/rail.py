@@ -14,6 +14,7 @@ from openjiuwen.core.single_agent.rail.base import AgentCallbackContext, AgentCa
 from continuity_core.continuity import Continuity
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.engine.settings import Incomplete
+from continuity_core.hosts.adapting import continuity_of
 from continuity_core.hosts.openjiuwen.live import CUT_CALL, Live, is_being_cancelled
 from continuity_core.hosts.openjiuwen.lives import CURRENT, LIVE, Lives
 from continuity_core.hosts.openjiuwen.projecting import is_cut
@@ -49,10 +50,7 @@ class ContinuityRail(AgentRail):
         continuity: Continuity | None = None,
         ending_tools: Iterable[str] | None = None,
     ) -> None:
-        plugins = tuple(plugins)
-        if continuity is not None and (settings is not None or plugins):
-            raise TypeError("give continuity=, or settings= and plugins=, not both")
-        self.continuity = continuity or Continuity.load(settings=settings, plugins=plugins)
+        self.continuity = continuity_of(continuity, settings=settings, plugins=plugins)
         """Plugins and settings in force, and its switches."""
         self.report: Report | None = None
         """The story of the run that ended last."""
