@@ -44,6 +44,7 @@ _RATES = _words(
     "minute minutes min second seconds rpm tpm qps rps rate throttled throttle throughput hour hourly day daily week "
     "weekly month monthly today quota plan subscription bucket tier pricing concurrency"
 )
+_RATES_OF_SECONDS = _words("minute minutes min second seconds rpm tpm rate throughput concurrent concurrency")
 _WRONG = _words(
     "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
     "disabled suspended blocked rejected incorrect bad lacks"
@@ -93,8 +94,8 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         "a safety filter",
         CauseKind.PERMANENT,
         (
-            _words("prompt input output response content message"),
-            _words("blocked flagged filtered prohibited refused"),
+            _words("prompt input output response content message request"),
+            _words("blocked flagged filtered prohibited refused tripped triggered intercepted"),
             _words(
                 "security safety policy policies moderation guardrail compliance violation harmful unsafe"
             ),
@@ -113,6 +114,18 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         ),
         _words(
             "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages"
+        ),
+    ),
+    Combination(
+        "a plan that is asked for",
+        CauseKind.PERMANENT,
+        (
+            _words("plan tier subscription membership license licence"),
+            _words("requires required needs need upgrade"),
+            _words("model models feature access requested enterprise pro team business paid endpoint"),
+        ),
+        _words(
+            "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages credits"
         ),
     ),
     Combination(
@@ -147,7 +160,7 @@ SPOKEN_WINDOW = Combination(
     "a window",
     CauseKind.USAGE_LIMIT,
     (
-        _words("daily weekly monthly today hourly yearly"),
+        _words("daily weekly monthly today tomorrow hourly yearly"),
         _words(
             "limit limits quota cap requests request credits usage messages tokens allotment allowance calls budget prompts"
         ),
@@ -220,7 +233,12 @@ COMBINATIONS: tuple[Combination, ...] = (
     Combination(
         "stopped by the user",
         CauseKind.CANCELLED,
-        (_words("user caller client"), _words("abort aborted cancel cancelled canceled stopped interrupted")),
+        (
+            _words("user caller client"),
+            _words(
+                "abort aborted cancel cancelled canceled stopped interrupted rejected declined dismissed denied"
+            ),
+        ),
         _words("connection tool stream"),
     ),
     Combination(
@@ -316,6 +334,15 @@ COMBINATIONS: tuple[Combination, ...] = (
         _words("weekly daily hourly"),
     ),
     Combination(
+        "a plan that ended",
+        CauseKind.PERMANENT,
+        (
+            _words("subscription trial plan membership license licence package"),
+            _words("inactive expired ended over lapsed cancelled canceled terminated paused"),
+        ),
+        _words("limit limits quota rate stream connection window reset resets token tokens"),
+    ),
+    Combination(
         "a window",
         CauseKind.USAGE_LIMIT,
         (
@@ -328,6 +355,29 @@ COMBINATIONS: tuple[Combination, ...] = (
             _REACHED,
         ),
         _words("minute second concurrent rate throughput"),
+    ),
+    Combination(
+        "a usage limit",
+        CauseKind.USAGE_LIMIT,
+        (
+            _words("usage"),
+            _words("limit limits quota cap allowance allotment allocation ceiling maximum"),
+            _words("reached exceeded exceeds hit exhausted used consumed spent over maxed depleted gone"),
+        ),
+        _RATES_OF_SECONDS,
+    ),
+    Combination(
+        "free uses",
+        CauseKind.USAGE_LIMIT,
+        (
+            _words("free"),
+            _words(
+                "usage uses messages requests queries generations responses prompts chats questions runs turns "
+                "completions quota calls allotment allowance limit"
+            ),
+            _words("used exhausted exceeded reached hit out more left gone spent consumed depleted ran"),
+        ),
+        _RATES_OF_SECONDS | _words("trial not doesn available account accounts"),
     ),
     Combination(
         "a window, in other languages",
@@ -394,7 +444,9 @@ COMBINATIONS: tuple[Combination, ...] = (
         "a model that is coming up",
         CauseKind.TRANSIENT,
         (
-            _words("model server engine weights backend deployment endpoint instance checkpoint runner"),
+            _words(
+                "model server engine weights backend deployment endpoint instance checkpoint runner replicas service"
+            ),
             _words(
                 "loading starting warming initializing initialising booting deploying provisioning scaling waking"
             ),
@@ -592,10 +644,60 @@ LAST_WORDS: tuple[Combination, ...] = (
         (
             _words(
                 "temporarily temporary momentarily hiccup glitch outage maintenance unresponsive stalled flaky "
-                "disruption intermittent timeout disconnected unreachable overload saturated congested congestion"
+                "disruption intermittent timeout disconnected unreachable overload saturated congested congestion "
+                "transient eof premature prematurely busy idle broken_pipe timed stalling"
             ),
         ),
         _TOOLS,
+    ),
+    Combination(
+        "much to do",
+        CauseKind.TRANSIENT,
+        (
+            _words("high heavy elevated increased unusual peak"),
+            _words("load traffic volume demand latency error errors"),
+        ),
+        _TOOLS,
+    ),
+    Combination(
+        "what took too long",
+        CauseKind.TRANSIENT,
+        (_words("took takes taking waited"), _words("long longer")),
+        _TOOLS,
+    ),
+    Combination(
+        "what nobody expected",
+        CauseKind.TRANSIENT,
+        (_words("unexpected unexpectedly internal"), _words("error end response eof close closed exit stop")),
+        _TOOLS,
+    ),
+    Combination(
+        "a side that failed",
+        CauseKind.TRANSIENT,
+        (
+            _words("our"),
+            _words("side end servers systems backend"),
+            _words("broke broken wrong failed issue problem error"),
+        ),
+        _TOOLS,
+    ),
+    Combination(
+        "what was not reached",
+        CauseKind.TRANSIENT,
+        (
+            _words("reach reached connect contact fetch"),
+            _words("not couldn cannot can't unable failed failure"),
+            _words(
+                "model server provider service api internet network upstream host url request backend endpoint"
+            ),
+        ),
+        _TOOLS | _words("limit max maximum"),
+    ),
+    Combination(
+        "no JSON",
+        CauseKind.TRANSIENT,
+        (_words("html json sse"), _words("instead non unexpected end got returned received page incomplete")),
+        _TOOLS | _words("schema body format response_format mode must"),
     ),
     Combination(
         "trouble of the service",
