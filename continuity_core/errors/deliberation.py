@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from continuity_core.errors.guidance import guidance_of
 from continuity_core.errors.languages import statement_in
 from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
+from continuity_core.errors.names import row_of_name
 from continuity_core.errors.sentences import CombinationIndex
 from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
 from continuity_core.errors.tables.other_languages import Statement
@@ -118,6 +120,11 @@ class Deliberation:
             return Verdict(
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) of a usage window.", f"words:{SPOKEN_WINDOW.name}"
             )
+        name = self._name_of_a_window()
+        if name is not None:
+            return Verdict(
+                CauseKind.USAGE_LIMIT, f"A limit ({reason}) of a usage window: {name!r}.", "name:a window"
+            )
         told = self.in_another_language
         if told is not None and told.kind is CauseKind.USAGE_LIMIT and default is not CauseKind.USAGE_LIMIT:
             return self.limit(
@@ -141,6 +148,16 @@ class Deliberation:
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
             )
         return Verdict(default, f"A limit: {reason}.", rule)
+
+    def _name_of_a_window(self) -> str | None:
+        """A code or an exception whose words are those of a usage window."""
+        evidence = self.evidence
+        for plain in itertools.chain((code for code, _depth in evidence.codes), evidence.exception_names):
+            spelling = evidence.spelled(plain)
+            row = row_of_name(spelling)
+            if row is not None and row.kind is CauseKind.USAGE_LIMIT:
+                return spelling
+        return None
 
     def _told_to_retry(self) -> bool | None:
         header = self.evidence.failure.headers.get("x-should-retry", "").strip().lower()

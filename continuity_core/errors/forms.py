@@ -31,7 +31,8 @@ _STOP_WORDS = ("abort", "cancel", "interrupt", "stopped", "sigint", "^c", "termi
 
 _TOOL_SPEAKS = re.compile(
     r"(?:[^\w]{0,4}\b\w{1,24}+\b){0,3}?[^\w]{0,4}\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git"
-    r"|pytest|sandbox|subagent|webfetch|browser)\b(?!_)[^.;!?]{0,40}?\b(?:error|failed|failure|timed|timeout|returned"
+    r"|pytest|sandbox|subagent|webfetch|browser|web[_ -]?search|web[_ -]fetch|grep|glob|docker|kubectl|eslint"
+    r"|tsc|cargo|playwright)\b(?!_)[^.;!?]{0,40}?\b(?:error|failed|failure|timed|timeout|returned"
     r"|threw|exited|errored|result|err|fatal|rejected)\b"
 )
 _MODEL_SPEAKS = re.compile(

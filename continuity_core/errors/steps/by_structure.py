@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from continuity_core.errors.deliberation import Deliberation, Verdict
 from continuity_core.errors.fields import Field, plain_name
+from continuity_core.errors.names import row_of_name
 from continuity_core.errors.tables import codes, length
 from continuity_core.errors.tables.exception_names import (
     ABORTS,
@@ -12,6 +13,7 @@ from continuity_core.errors.tables.exception_names import (
 from continuity_core.errors.tables.statuses import by_status
 from continuity_core.model.cause import CauseKind
 
+_STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _STOP_REASONS = (
     (length.STOPPED_BY_LENGTH, CauseKind.LENGTH),
     (length.STOPPED_BY_CONTEXT, CauseKind.CONTEXT_OVERFLOW),
@@ -117,6 +119,26 @@ def weak_code(case: Deliberation) -> Verdict | None:
     return None
 
 
+def words_of_a_name(case: Deliberation) -> Verdict | None:
+    """What the words of a code or type tell that no table lists, where the status leaves room for it."""
+    status = case.evidence.status
+    if status in _STATUSES_THAT_DECIDE:
+        return None
+    for code, _depth in case.evidence.codes:
+        spelling = case.evidence.spelled(code)
+        row = None if code in codes.WEAK or code in codes.LIMIT else row_of_name(spelling)
+        if row is None or (row.kind is CauseKind.TRANSIENT and status is not None and status < 500):
+            continue
+        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+            return case.limit(
+                f"name:{row.name}", f"the code or type is {spelling!r}: {row.name}", default=row.kind
+            )
+        return Verdict(
+            row.kind, f"The words of the code or type {spelling!r} tell of {row.name}.", f"name:{row.name}"
+        )
+    return None
+
+
 def bad_request(case: Deliberation) -> Verdict | None:
     """Status 400 with a reason."""
     if case.evidence.status != 400 or case.says_nothing():
@@ -135,6 +157,14 @@ def exception_type(case: Deliberation) -> Verdict | None:
             return case.unless_told_otherwise(
                 Verdict(kind, f"The exception is a {case.evidence.spelled(name)}.", f"exception:{name}")
             )
+    for name in case.evidence.exception_names:
+        spelling = case.evidence.spelled(name)
+        row = row_of_name(spelling)
+        if row is None:
+            continue
+        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+            return case.limit(f"name:{row.name}", f"the exception is a {spelling}", default=row.kind)
+        return Verdict(row.kind, f"The exception is a {spelling}: {row.name}.", f"name:{row.name}")
     if any(name in ABORTS for name in case.evidence.exception_names):
         return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
     return None

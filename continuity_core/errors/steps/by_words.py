@@ -13,6 +13,7 @@ from continuity_core.errors.forms import (
     may_be_a_stop,
     shows_usage,
 )
+from continuity_core.errors.names import row_of_name
 from continuity_core.errors.sentences import CombinationIndex, stems_of
 from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
 from continuity_core.errors.tables import codes
@@ -31,10 +32,15 @@ from continuity_core.errors.tables.exception_names import (
 from continuity_core.model.cause import CauseKind
 
 _FORWARDED = frozenset(
-    {"transport:upstream error", "transport:upstream_error", "transport:upstream provider"}
+    {
+        "transport:upstream request failed",
+        "transport:upstream error",
+        "transport:upstream_error",
+        "transport:upstream provider",
+    }
     | {"server:backend error", "server:inference failed", "server:inference error", "server:model error"}
 )
-"""Words with which a program hands on what a provider said: beside a status 400 or 404 they tell nothing."""
+"""Words with which a program hands on what a provider said: they tell nothing beside what is handed on."""
 _GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
 _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
@@ -55,7 +61,7 @@ _OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
 _LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
 _CLAUSES_LENGTH = 512
-_VAGUE_BESIDE_400 = frozenset({"a fault of the service", "a broken connection"})
+_VAGUE_BESIDE_A_REFUSAL = frozenset({"a fault of the service", "a broken connection"})
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
@@ -65,7 +71,7 @@ def cancellation(case: Deliberation) -> Verdict | None:
     """A stop by the user or the caller: by the type of the exception, or a text that is nothing else."""
     # Only the outermost type counts: on asyncio every timeout is caused by a CancelledError.
     name = next((name for name in case.evidence.exception_names if name not in _GROUPS), "")
-    if name in CANCELLATIONS:
+    if name in CANCELLATIONS or (name.endswith("cancellationexception") and "timeout" not in name):
         return Verdict(
             CauseKind.CANCELLED,
             f"{case.evidence.spelled(name)} is raised only where the caller stops.",
@@ -82,7 +88,7 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
     if case.evidence.failure.status is not None:
         return None
     names = case.evidence.exception_names
-    if names and NEVER_A_PROVIDER.issuperset(names):
+    if names and NEVER_A_PROVIDER.issuperset(names) and not quotes_a_provider(case):
         why = f"A {case.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
         return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
     if shows_usage(case.evidence.text):
@@ -100,6 +106,15 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
         why = "The text begins with what a tool failed with, not the provider."
         return Verdict(CauseKind.UNKNOWN, why, "words:a tool")
     return found
+
+
+def quotes_a_provider(case: Deliberation) -> bool:
+    """Whether a field of the text has a code that providers send."""
+    return any(
+        code in table
+        for code, _depth in case.evidence.codes
+        for table in (codes.DECISIVE, codes.LIMIT, codes.QUOTA, codes.WEAK)
+    )
 
 
 def parameter(case: Deliberation) -> Verdict | None:
@@ -289,9 +304,10 @@ def transport(case: Deliberation) -> Verdict | None:
 
 
 def _unless_forwarded(case: Deliberation, found: Verdict | None) -> Verdict | None:
-    if found is not None and found.rule in _FORWARDED and case.evidence.status in (400, 404, 422):
-        return None
-    return found
+    if found is None or found.rule not in _FORWARDED:
+        return found
+    refused = case.evidence.status in (400, 404, 422) or case.find("invalid") is not None
+    return None if refused else found
 
 
 def _limit_behind(case: Deliberation) -> Verdict | None:
@@ -337,7 +353,8 @@ def combination(case: Deliberation) -> Verdict | None:
         if row.kind is CauseKind.CONTEXT_OVERFLOW and status == 429 and case.guidance:
             continue  # what does not fit fits after no wait
         if row.kind is CauseKind.TRANSIENT and (
-            request_refused(case) or (status == 400 and row.name in _VAGUE_BESIDE_400)
+            request_refused(case)
+            or (row.name in _VAGUE_BESIDE_A_REFUSAL and (status == 400 or case.find("invalid") is not None))
         ):
             continue
         why = f"The text speaks of {row.name}."
@@ -355,6 +372,20 @@ def combination(case: Deliberation) -> Verdict | None:
 def last_words(case: Deliberation) -> Verdict | None:
     """Single words that lean one way, where nothing else tells."""
     return None if case.evidence.status == 400 else _first_spoken(case, _LAST_WORDS)
+
+
+def name_in_prose(case: Deliberation) -> Verdict | None:
+    """A code that no table lists and that stands in the text as a word of its own."""
+    if case.evidence.status == 400 or "_" not in case.evidence.text:
+        return None
+    for word in _CODE_WORD.findall(case.evidence.text):
+        row = row_of_name(word)
+        if row is not None:
+            why = f"The words of {word!r} tell of {row.name}."
+            if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+                return case.limit(f"name:{row.name}", f"the text says {word!r}", default=row.kind)
+            return Verdict(row.kind, why, f"name:{row.name}")
+    return None
 
 
 def vague(case: Deliberation) -> Verdict | None:

@@ -12,7 +12,8 @@ from continuity_core.errors.stems import stem
 from continuity_core.model.cause import CauseKind
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The stems of the words of ``text``, as sentences have them."""
     return frozenset([stem(word) for word in text.split()])
 
 
@@ -33,19 +34,21 @@ class Combination(NamedTuple):
         return not any(map(words.isdisjoint, self.groups))
 
 
-_TOO_MUCH = _words(
+_TOO_MUCH = words_of(
     "long longer large larger big exceed exceeds exceeded exceeding over above overflow beyond surpasses supports"
 )
-_REACHED = _words(
+_REACHED = words_of(
     "reached exceeded exceed exceeds hit used exhausted consumed spent depleted no out over limited left cap capped none "
     "gone full"
 )
-_RATES = _words(
+_RATES = words_of(
     "minute minutes min second seconds rpm tpm qps rps rate throttled throttle throughput hour hourly day daily week "
     "weekly month monthly today quota plan subscription bucket tier pricing concurrency"
 )
-_RATES_OF_SECONDS = _words("minute minutes min second seconds rpm tpm rate throughput concurrent concurrency")
-_WRONG = _words(
+_RATES_OF_SECONDS = words_of(
+    "minute minutes min second seconds rpm tpm rate throughput concurrent concurrency"
+)
+_WRONG = words_of(
     "invalid denied revoked locked insufficient missing expired unauthorized unauthorised wrong need needs must not "
     "disabled suspended blocked rejected incorrect bad lacks"
 )
@@ -55,36 +58,36 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         "a key that does not open",
         CauseKind.PERMANENT,
         (
-            _words("key keys apikey api_key credential credentials"),
-            _words(
+            words_of("key keys apikey api_key credential credentials"),
+            words_of(
                 "api apikey api_key credential credentials access auth secret subscription openai anthropic provider "
                 "account your"
             ),
-            _words(
+            words_of(
                 "missing invalid expired revoked incorrect unset wrong configured inactive deactivated unauthorized "
                 "malformed empty blank unknown unrecognized"
             ),
         ),
-        _words("rate limit limited cooldown quota request metadata header parameter backed throttled"),
+        words_of("rate limit limited cooldown quota request metadata header parameter backed throttled"),
     ),
     Combination(
         "a token that does not open",
         CauseKind.PERMANENT,
         (
-            _words("token"),
-            _words("missing revoked unset configured inactive unauthorized blank"),
-            _words(
+            words_of("token"),
+            words_of("missing revoked unset configured inactive unauthorized blank"),
+            words_of(
                 "auth access bearer refresh login provider api session oauth authentication anthropic openai"
             ),
         ),
-        _words("rate limit count max_tokens tokens_left"),
+        words_of("rate limit count max_tokens tokens_left"),
     ),
     Combination(
         "a certificate",
         CauseKind.PERMANENT,
         (
-            _words("certificate cert"),
-            _words(
+            words_of("certificate cert"),
+            words_of(
                 "self signed issuer verify verified verification expired invalid untrusted chain trust unknown mismatch "
                 "altname hostname"
             ),
@@ -94,25 +97,25 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         "a safety filter",
         CauseKind.PERMANENT,
         (
-            _words("prompt input output response content message request"),
-            _words("blocked flagged filtered prohibited refused tripped triggered intercepted"),
-            _words(
+            words_of("prompt input output response content message request"),
+            words_of("blocked flagged filtered prohibited refused tripped triggered intercepted"),
+            words_of(
                 "security safety policy policies moderation guardrail compliance violation harmful unsafe"
             ),
         ),
-        _words("proxy dns cors gateway connection firewall"),
+        words_of("proxy dns cors gateway connection firewall"),
     ),
     Combination(
         "a plan without it",
         CauseKind.PERMANENT,
         (
-            _words("plan tier subscription package membership license licence"),
-            _words(
+            words_of("plan tier subscription package membership license licence"),
+            words_of(
                 "support supported include included available allow allowed entitled access eligible offered use"
             ),
-            _words("not doesn isn cannot no without lacks requires required only need needs"),
+            words_of("not doesn isn cannot no without lacks requires required only need needs"),
         ),
-        _words(
+        words_of(
             "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages"
         ),
     ),
@@ -120,11 +123,11 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         "a plan that is asked for",
         CauseKind.PERMANENT,
         (
-            _words("plan tier subscription membership license licence"),
-            _words("requires required needs need upgrade"),
-            _words("model models feature access requested enterprise pro team business paid endpoint"),
+            words_of("plan tier subscription membership license licence"),
+            words_of("requires required needs need upgrade"),
+            words_of("model models feature access requested enterprise pro team business paid endpoint"),
         ),
-        _words(
+        words_of(
             "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages credits"
         ),
     ),
@@ -132,24 +135,26 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         "an account that is shut",
         CauseKind.PERMANENT,
         (
-            _words("account accounts organization organisation workspace team project user"),
-            _words(
+            words_of("account accounts organization organisation workspace team project user"),
+            words_of(
                 "suspended deactivated banned disabled terminated locked frozen closed restricted blocked"
             ),
         ),
-        _words("temporarily rate limit limited temporary until retry cooldown stream connection websocket"),
+        words_of("temporarily rate limit limited temporary until retry cooldown stream connection websocket"),
     ),
     Combination(
         "an empty purse",
         CauseKind.PERMANENT,
         (
-            _words("balance credit credits funds prepaid wallet purse invoice payment spend spending budget"),
-            _words(
+            words_of(
+                "balance credit credits funds prepaid wallet purse invoice payment spend spending budget"
+            ),
+            words_of(
                 "insufficient exhausted depleted negative zero empty unpaid overdue declined ran run failed low cap reached "
                 "exceeded exceeds limit cannot -"
             ),
         ),
-        _words(
+        words_of(
             "refresh reset resets renew context token_budget thinking tokens retry daily weekly reasoning rate"
         ),
     ),
@@ -160,13 +165,13 @@ SPOKEN_WINDOW = Combination(
     "a window",
     CauseKind.USAGE_LIMIT,
     (
-        _words("daily weekly monthly today tomorrow hourly yearly"),
-        _words(
+        words_of("daily weekly monthly today tomorrow hourly yearly"),
+        words_of(
             "limit limits quota cap requests request credits usage messages tokens allotment allowance calls budget prompts"
         ),
-        _REACHED | _words("too many"),
+        _REACHED | words_of("too many"),
     ),
-    _words("minute second concurrent"),
+    words_of("minute second concurrent"),
 )
 """A limit of a day or more by its adjective, not as a rate (``per day``), which refills while it is used."""
 
@@ -174,12 +179,12 @@ NO_ROOM = Combination(
     "no room",
     CauseKind.TRANSIENT,
     (
-        _words("busy overloaded overload saturated capacity congested congestion"),
-        _words(
+        words_of("busy overloaded overload saturated capacity congested congestion"),
+        words_of(
             "server servers service model engine capacity cluster gpu backend provider system temporarily currently"
         ),
     ),
-    _RATES | _words("request requests your account concurrent key"),
+    _RATES | words_of("request requests your account concurrent key"),
 )
 """A service that is full says so under status 429, too."""
 
@@ -188,43 +193,43 @@ OUTPUT_CAPS: tuple[Combination, ...] = (
         "the output was cut",
         CauseKind.LENGTH,
         (
-            _words("output response answer completion generation reply"),
-            _words("truncated cut"),
-            _words("token tokens length limit max maximum"),
+            words_of("output response answer completion generation reply"),
+            words_of("truncated cut"),
+            words_of("token tokens length limit max maximum"),
         ),
     ),
     Combination(
         "the output cap",
         CauseKind.LENGTH,
         (
-            _words("output completion length"),
-            _words("token tokens length output max_tokens"),
-            _words("limit cap maximum max quota allowance"),
-            _words("reached exceeded hit exhausted"),
+            words_of("output completion length"),
+            words_of("token tokens length output max_tokens"),
+            words_of("limit cap maximum max quota allowance"),
+            words_of("reached exceeded hit exhausted"),
         ),
-        (_RATES - _words("quota")) | _words("possibly request context input prompt"),
+        (_RATES - words_of("quota")) | words_of("possibly request context input prompt"),
     ),
     Combination(
         "a cap by its name",
         CauseKind.LENGTH,
         (
-            _words("max_tokens max_output_tokens max_completion_tokens max_new_tokens output_tokens"),
-            _words(
+            words_of("max_tokens max_output_tokens max_completion_tokens max_new_tokens output_tokens"),
+            words_of(
                 "reached reaching hit exhausted used truncated cut stopped ended incomplete finished reason"
             ),
         ),
-        _RATES | _words("exceed must invalid parameter supported requested context"),
+        _RATES | words_of("exceed must invalid parameter supported requested context"),
     ),
     Combination(
         "an answer that stopped at its length",
         CauseKind.LENGTH,
         (
-            _words("output response answer completion generation reply"),
-            _words("stopped ended truncated cut finished hit"),
-            _words("token tokens length max_tokens"),
-            _words("limit cap maximum max max_tokens long"),
+            words_of("output response answer completion generation reply"),
+            words_of("stopped ended truncated cut finished hit"),
+            words_of("token tokens length max_tokens"),
+            words_of("limit cap maximum max max_tokens long"),
         ),
-        _RATES | _words("prompt input context"),
+        _RATES | words_of("prompt input context"),
     ),
 )
 """An output that was cut at its cap; asked before limits, whose words it shares."""
@@ -234,81 +239,88 @@ COMBINATIONS: tuple[Combination, ...] = (
         "stopped by the user",
         CauseKind.CANCELLED,
         (
-            _words("user caller client"),
-            _words(
+            words_of("user caller client"),
+            words_of(
                 "abort aborted cancel cancelled canceled stopped interrupted rejected declined dismissed denied"
             ),
         ),
-        _words("connection tool stream"),
+        words_of("connection tool stream"),
     ),
     Combination(
         "the context",
         CauseKind.CONTEXT_OVERFLOW,
-        (_words("context prompt input thread n_ctx ctx history conversation messages transcript"), _TOO_MUCH),
-        _RATES | _words("deadline canceled output image timeout"),
+        (
+            words_of("context prompt input thread n_ctx ctx history conversation messages transcript"),
+            _TOO_MUCH,
+        ),
+        _RATES | words_of("deadline canceled output image timeout"),
     ),
     Combination(
         "the number of tokens",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            _words("tokens token"),
-            _words("exceed exceeds exceeded over above longer"),
-            _words("context length window model maximum max limit"),
+            words_of("tokens token"),
+            words_of("exceed exceeds exceeded over above longer"),
+            words_of("context length window model maximum max limit"),
         ),
-        _RATES | _words("output completion"),
+        _RATES | words_of("output completion"),
     ),
     Combination(
         "more tokens than fit",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            _words("tokens token"),
-            _words("requested requires needs provided given has"),
-            _words("context window n_ctx"),
+            words_of("tokens token"),
+            words_of("requested requires needs provided given has"),
+            words_of("context window n_ctx"),
         ),
-        _RATES | _words("output completion"),
+        _RATES | words_of("output completion"),
     ),
     Combination(
         "what does not fit",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            _words("not cannot doesn won too"),
-            _words("fit fits"),
-            _words("prompt input tokens context conversation messages request history"),
+            words_of("not cannot doesn won too"),
+            words_of("fit fits"),
+            words_of("prompt input tokens context conversation messages request history"),
         ),
-        _RATES | _words("output image file memory gpu"),
+        _RATES | words_of("output image file memory gpu"),
     ),
     Combination(
         "no room in the context",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            _words("context window prompt n_ctx transcript"),
-            _words("out no full most only exhausted"),
-            _words("room space tokens token conversation history"),
+            words_of("context window prompt n_ctx transcript"),
+            words_of("out no full most only exhausted"),
+            words_of("room space tokens token conversation history"),
         ),
-        _RATES | _words("output completion possibly"),
+        _RATES | words_of("output completion possibly"),
     ),
     Combination(
         "a prompt to be shortened",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            _words("shorten shorter trim"),
-            _words("prompt input message messages conversation context history text"),
-            _words("token tokens model limit maximum long window"),
+            words_of("shorten shorter trim"),
+            words_of("prompt input message messages conversation context history text"),
+            words_of("token tokens model limit maximum long window"),
         ),
-        _RATES | _words("output completion image file name"),
+        _RATES | words_of("output completion image file name"),
     ),
     Combination(
         "the size of the request",
         CauseKind.CONTEXT_OVERFLOW,
-        (_words("payload body request entity content"), _words("size length entity bytes kb mb"), _TOO_MUCH),
-        _RATES | _words("image file"),
+        (
+            words_of("payload body request entity content"),
+            words_of("size length entity bytes kb mb"),
+            _TOO_MUCH,
+        ),
+        _RATES | words_of("image file"),
     ),
     Combination(
         "safety",
         CauseKind.PERMANENT,
         (
-            _words("content response prompt moderation safety policy output guardrail guardrails"),
-            _words(
+            words_of("content response prompt moderation safety policy output guardrail guardrails"),
+            words_of(
                 "blocked rejected violation violations violates unsafe harmful flagged filtered refused prohibited inappropriate"
             ),
         ),
@@ -317,52 +329,52 @@ COMBINATIONS: tuple[Combination, ...] = (
         "an audit of the content",
         CauseKind.PERMANENT,
         (
-            _words("audit moderation review compliance"),
-            _words("content prompt input output response text message"),
-            _words("failed rejected denied not blocked"),
+            words_of("audit moderation review compliance"),
+            words_of("content prompt input output response text message"),
+            words_of("failed rejected denied not blocked"),
         ),
     ),
     Combination(
         "money",
         CauseKind.PERMANENT,
         (
-            _words("balance credit credits card payment billing funds invoice"),
-            _words(
+            words_of("balance credit credits card payment billing funds invoice"),
+            words_of(
                 "insufficient exhausted declined limit low zero negative out reached failed required depleted empty unpaid overdue"
             ),
         ),
-        _words("weekly daily hourly"),
+        words_of("weekly daily hourly"),
     ),
     Combination(
         "a plan that ended",
         CauseKind.PERMANENT,
         (
-            _words("subscription trial plan membership license licence package"),
-            _words("inactive expired ended over lapsed cancelled canceled terminated paused"),
+            words_of("subscription trial plan membership license licence package"),
+            words_of("inactive expired ended over lapsed cancelled canceled terminated paused"),
         ),
-        _words("limit limits quota rate stream connection window reset resets token tokens"),
+        words_of("limit limits quota rate stream connection window reset resets token tokens"),
     ),
     Combination(
         "a window",
         CauseKind.USAGE_LIMIT,
         (
-            _words(
+            words_of(
                 "day daily week weekly month monthly today plan subscription session allotment allowance hourly"
             ),
-            _words(
+            words_of(
                 "limit limits quota cap requests request credits usage messages tokens allotment allowance"
             ),
             _REACHED,
         ),
-        _words("minute second concurrent rate throughput"),
+        words_of("minute second concurrent rate throughput"),
     ),
     Combination(
         "a usage limit",
         CauseKind.USAGE_LIMIT,
         (
-            _words("usage"),
-            _words("limit limits quota cap allowance allotment allocation ceiling maximum"),
-            _words("reached exceeded exceeds hit exhausted used consumed spent over maxed depleted gone"),
+            words_of("usage"),
+            words_of("limit limits quota cap allowance allotment allocation ceiling maximum"),
+            words_of("reached exceeded exceeds hit exhausted used consumed spent over maxed depleted gone"),
         ),
         _RATES_OF_SECONDS,
     ),
@@ -370,26 +382,26 @@ COMBINATIONS: tuple[Combination, ...] = (
         "free uses",
         CauseKind.USAGE_LIMIT,
         (
-            _words("free"),
-            _words(
+            words_of("free"),
+            words_of(
                 "usage uses messages requests queries generations responses prompts chats questions runs turns "
                 "completions quota calls allotment allowance limit"
             ),
-            _words("used exhausted exceeded reached hit out more left gone spent consumed depleted ran"),
+            words_of("used exhausted exceeded reached hit out more left gone spent consumed depleted ran"),
         ),
-        _RATES_OF_SECONDS | _words("trial not doesn available account accounts"),
+        _RATES_OF_SECONDS | words_of("trial not doesn available account accounts"),
     ),
     Combination(
         "a window, in other languages",
         CauseKind.USAGE_LIMIT,
         (
-            _words(
+            words_of(
                 "wöchentliches wöchentliche tägliches tägliche monatliches monatliche wochenkontingent "
                 "tageskontingent hebdomadaire quotidien quotidienne mensuel mensuelle semanal diario diaria diário "
                 "diária mensual mensal settimanale giornaliero giornaliera mensile недельный дневной месячный "
                 "wekelijkse dagelijkse maandelijkse tygodniowy dzienny miesięczny haftalık günlük aylık"
             ),
-            _words(
+            words_of(
                 "kontingent limit quota límite limite cuota cota лимит квота limiet limitu kota kotası limiti "
                 "kontingente budget allowance"
             ),
@@ -399,12 +411,12 @@ COMBINATIONS: tuple[Combination, ...] = (
         "a throttle",
         CauseKind.RATE_LIMIT,
         (
-            _words("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
-            _words(
+            words_of("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
+            words_of(
                 "limit limits limited limiter quota cap allowance ceiling exceeded exceeds throttled many maximum max"
             ),
         ),
-        _words(
+        words_of(
             "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
             "pixels file files schema"
         ),
@@ -413,10 +425,10 @@ COMBINATIONS: tuple[Combination, ...] = (
         "a limit",
         CauseKind.RATE_LIMIT,
         (
-            _words("limit limits quota quotas cap allowance allotment"),
-            _words("reached exceeded hit used exhausted consumed spent depleted gone full"),
+            words_of("limit limits quota quotas cap allowance allotment"),
+            words_of("reached exceeded hit used exhausted consumed spent depleted gone full"),
         ),
-        _words(
+        words_of(
             "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
             "pixels file files schema time memory length size output token possibly window"
         ),
@@ -425,69 +437,71 @@ COMBINATIONS: tuple[Combination, ...] = (
         "a limit",
         CauseKind.RATE_LIMIT,
         (
-            _words("quota quotas allowance allotment"),
-            _words("reached exceeded hit used exhausted consumed spent depleted gone"),
+            words_of("quota quotas allowance allotment"),
+            words_of("reached exceeded hit used exhausted consumed spent depleted gone"),
         ),
-        _words("turn turns retries tool tools steps image images file files possibly"),
+        words_of("turn turns retries tool tools steps image images file files possibly"),
     ),
     Combination(
         "no room",
         CauseKind.TRANSIENT,
         (
-            _words(
+            words_of(
                 "gpu gpus capacity workers worker replicas servers server model cluster backend engine provider service"
             ),
-            _words("unavailable busy overloaded down saturated full offline crashed restarting"),
+            words_of("unavailable busy overloaded down saturated full offline crashed restarting"),
         ),
     ),
     Combination(
         "a model that is coming up",
         CauseKind.TRANSIENT,
         (
-            _words(
+            words_of(
                 "model server engine weights backend deployment endpoint instance checkpoint runner replicas service"
             ),
-            _words(
+            words_of(
                 "loading starting warming initializing initialising booting deploying provisioning scaling waking"
             ),
         ),
-        _words("error failed not unsupported invalid tool mcp"),
+        words_of("error failed not unsupported invalid tool mcp"),
     ),
     Combination(
         "a server that crashed",
         CauseKind.TRANSIENT,
         (
-            _words("worker workers runner engine backend container pod instance replica gpu"),
-            _words("exited died killed crashed terminated stopped lost panicked evicted preempted restarted"),
+            words_of("worker workers runner engine backend container pod instance replica gpu"),
+            words_of(
+                "exited died killed crashed terminated stopped lost panicked evicted preempted restarted"
+            ),
         ),
-        _words("tool tools mcp hook command test tests"),
+        words_of("tool tools mcp hook command test tests"),
     ),
     Combination(
         "a name that was not resolved",
         CauseKind.TRANSIENT,
         (
-            _words("lookup dns resolve resolver nameserver hostname"),
-            _words("misbehaving failed failure error timed host"),
+            words_of("lookup dns resolve resolver nameserver hostname"),
+            words_of("misbehaving failed failure error timed host"),
         ),
-        _words("tool"),
+        words_of("tool"),
     ),
     Combination(
         "no capacity",
         CauseKind.TRANSIENT,
         (
-            _words("no not insufficient"),
-            _words("available capacity"),
-            _words("gpu gpus capacity workers worker replicas servers instances"),
+            words_of("no not insufficient"),
+            words_of("available capacity"),
+            words_of("gpu gpus capacity workers worker replicas servers instances"),
         ),
     ),
     Combination(
         "a broken connection",
         CauseKind.TRANSIENT,
         (
-            _words(
+            words_of(
                 "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy relay"
             ),
-            _words(
+            words_of(
                 "reset closed close lost broken torn away gone vanished dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
             ),
         ),
@@ -496,55 +510,57 @@ COMBINATIONS: tuple[Combination, ...] = (
         "an error of the connection",
         CauseKind.TRANSIENT,
         (
-            _words("connection connect stream socket network websocket tls internet rst_stream eof fetch"),
-            _words("error errors errored unable cannot canceled cancelled offline sending bad post"),
+            words_of("connection connect stream socket network websocket tls internet rst_stream eof fetch"),
+            words_of("error errors errored unable cannot canceled cancelled offline sending bad post"),
         ),
-        _words("tool mcp schema key credentials git"),
+        words_of("tool mcp schema key credentials git"),
     ),
     Combination(
         "a damaged body",
         CauseKind.TRANSIENT,
         (
-            _words("decompression decompress gzip gunzip zlib zliberror brotli inflate deflate"),
-            _words("error failed failure invalid corrupt corrupted fetching unexpected truncated incorrect"),
+            words_of("decompression decompress gzip gunzip zlib zliberror brotli inflate deflate"),
+            words_of(
+                "error failed failure invalid corrupt corrupted fetching unexpected truncated incorrect"
+            ),
         ),
     ),
     Combination(
         "a time limit",
         CauseKind.TRANSIENT,
         (
-            _words("deadline request response upstream provider api call server model"),
-            _words("timeout timed elapsed expired"),
+            words_of("deadline request response upstream provider api call server model"),
+            words_of("timeout timed elapsed expired"),
         ),
     ),
     Combination(
         "broken JSON",
         CauseKind.TRANSIENT,
         (
-            _words("json sse chunk"),
-            _words("incomplete unexpected unterminated truncated invalid parse parsing"),
+            words_of("json sse chunk"),
+            words_of("incomplete unexpected unterminated truncated invalid parse parsing"),
         ),
-        _words("schema body request tool arguments"),
+        words_of("schema body request tool arguments"),
     ),
     Combination(
         "a page instead of JSON",
         CauseKind.TRANSIENT,
-        (_words("invalid unexpected"), _words("character token"), _words("looking beginning position")),
+        (words_of("invalid unexpected"), words_of("character token"), words_of("looking beginning position")),
     ),
     Combination(
         "a fault of the service",
         CauseKind.TRANSIENT,
         (
-            _words("service server provider backend internal upstream application"),
-            _words("unexpected error condition failure fault problem exception"),
+            words_of("service server provider backend internal upstream application"),
+            words_of("unexpected error condition failure fault problem exception"),
         ),
-        _words("not allowed supported invalid unknown must"),
+        words_of("not allowed supported invalid unknown must"),
     ),
     Combination(
         "the sign-in",
         CauseKind.PERMANENT,
         (
-            _words(
+            words_of(
                 "key keys credential credentials account permission permissions scope scopes login authentication authorization organization ip"
             ),
             _WRONG,
@@ -553,71 +569,77 @@ COMBINATIONS: tuple[Combination, ...] = (
     Combination(
         "signing in",
         CauseKind.PERMANENT,
-        (_words("sign log login"), _words("in required again"), _words("need needs must please required")),
+        (
+            words_of("sign log login"),
+            words_of("in required again"),
+            words_of("need needs must please required"),
+        ),
     ),
     Combination(
         "a setting that is missing",
         CauseKind.PERMANENT,
         (
-            _words("env environment variable variables var setting settings config configuration"),
-            _words("requires required set missing not must setting unset undefined needs"),
+            words_of("env environment variable variables var setting settings config configuration"),
+            words_of("requires required set missing not must setting unset undefined needs"),
         ),
-        _words("timeout"),
+        words_of("timeout"),
     ),
     Combination(
         "an upgrade",
         CauseKind.PERMANENT,
-        (_words("upgrade subscribe"), _words("plan account access subscription")),
+        (words_of("upgrade subscribe"), words_of("plan account access subscription")),
     ),
     Combination(
         "an answer that did not come in time",
         CauseKind.TRANSIENT,
         (
-            _words("not never didn failed without no"),
-            _words("answer respond response reply responding answering replied responded answered"),
-            _words("within after in time second seconds minute minutes ms yet"),
+            words_of("not never didn failed without no"),
+            words_of("answer respond response reply responding answering replied responded answered"),
+            words_of("within after in time second seconds minute minutes ms yet"),
         ),
-        _words("schema format tool tools parse valid"),
+        words_of("schema format tool tools parse valid"),
     ),
     Combination(
         "the model",
         CauseKind.PERMANENT,
         (
-            _words("model models"),
-            _words("unsupported unknown deprecated retired invalid found exist support not"),
+            words_of("model models"),
+            words_of("unsupported unknown deprecated retired invalid found exist support not"),
         ),
     ),
     Combination(
         "the request",
         CauseKind.PERMANENT,
         (
-            _words("parameter argument field type schema entity request format property header"),
-            _words("invalid unsupported unknown missing malformed unprocessable required unexpected illegal"),
+            words_of("parameter argument field type schema entity request format property header"),
+            words_of(
+                "invalid unsupported unknown missing malformed unprocessable required unexpected illegal"
+            ),
         ),
     ),
 )
 """Sources: what the tables of wordings say again and again, whoever says it."""
 
-_TOOLS = _words("tool tools agent agents function plugin hook file line test tests")
+_TOOLS = words_of("tool tools agent agents function plugin hook file line test tests")
 
 LAST_WORDS: tuple[Combination, ...] = (
     Combination(
         "an answer that did not come",
         CauseKind.TRANSIENT,
         (
-            _words("no not never without none empty incomplete partial didn"),
-            _words(
+            words_of("no not never without none empty incomplete partial didn"),
+            words_of(
                 "response responses reply chunk chunks bytes answer event events completion respond received returned"
             ),
         ),
-        _TOOLS | _words("usage"),
+        _TOOLS | words_of("usage"),
     ),
     Combination(
         "what is not there",
         CauseKind.PERMANENT,
         (
-            _words("not isn aren cannot doesn don never longer unable"),
-            _words(
+            words_of("not isn aren cannot doesn don never longer unable"),
+            words_of(
                 "found find locate supported allowed provided enabled valid accepted configured exist exists permitted "
                 "recognized recognised installed eligible authorized authorised specified implemented"
             ),
@@ -628,7 +650,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         "a refusal",
         CauseKind.PERMANENT,
         (
-            _words(
+            words_of(
                 "deactivated disabled purchase upgrade unsupported suspended banned revoked forbidden prohibited "
                 "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
                 "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe must verify "
@@ -636,13 +658,13 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "removed flagged expired discontinued"
             ),
         ),
-        _TOOLS | _words("connection"),
+        _TOOLS | words_of("connection"),
     ),
     Combination(
         "a passing trouble",
         CauseKind.TRANSIENT,
         (
-            _words(
+            words_of(
                 "temporarily temporary momentarily hiccup glitch outage maintenance unresponsive stalled flaky "
                 "disruption intermittent timeout disconnected unreachable overload saturated congested congestion "
                 "transient eof premature prematurely busy idle broken_pipe timed stalling"
@@ -654,30 +676,33 @@ LAST_WORDS: tuple[Combination, ...] = (
         "much to do",
         CauseKind.TRANSIENT,
         (
-            _words("high heavy elevated increased unusual peak"),
-            _words("load traffic volume demand latency error errors"),
+            words_of("high heavy elevated increased unusual peak"),
+            words_of("load traffic volume demand latency error errors"),
         ),
         _TOOLS,
     ),
     Combination(
         "what took too long",
         CauseKind.TRANSIENT,
-        (_words("took takes taking waited"), _words("long longer")),
+        (words_of("took takes taking waited"), words_of("long longer")),
         _TOOLS,
     ),
     Combination(
         "what nobody expected",
         CauseKind.TRANSIENT,
-        (_words("unexpected unexpectedly internal"), _words("error end response eof close closed exit stop")),
+        (
+            words_of("unexpected unexpectedly internal"),
+            words_of("error end response eof close closed exit stop"),
+        ),
         _TOOLS,
     ),
     Combination(
         "a side that failed",
         CauseKind.TRANSIENT,
         (
-            _words("our"),
-            _words("side end servers systems backend"),
-            _words("broke broken wrong failed issue problem error"),
+            words_of("our"),
+            words_of("side end servers systems backend"),
+            words_of("broke broken wrong failed issue problem error"),
         ),
         _TOOLS,
     ),
@@ -685,35 +710,38 @@ LAST_WORDS: tuple[Combination, ...] = (
         "what was not reached",
         CauseKind.TRANSIENT,
         (
-            _words("reach reached connect contact fetch"),
-            _words("not couldn cannot can't unable failed failure"),
-            _words(
+            words_of("reach reached connect contact fetch"),
+            words_of("not couldn cannot can't unable failed failure"),
+            words_of(
                 "model server provider service api internet network upstream host url request backend endpoint"
             ),
         ),
-        _TOOLS | _words("limit max maximum"),
+        _TOOLS | words_of("limit max maximum"),
     ),
     Combination(
         "no JSON",
         CauseKind.TRANSIENT,
-        (_words("html json sse"), _words("instead non unexpected end got returned received page incomplete")),
-        _TOOLS | _words("schema body format response_format mode must"),
+        (
+            words_of("html json sse"),
+            words_of("instead non unexpected end got returned received page incomplete"),
+        ),
+        _TOOLS | words_of("schema body format response_format mode must"),
     ),
     Combination(
         "trouble of the service",
         CauseKind.TRANSIENT,
         (
-            _words(
+            words_of(
                 "model provider server service llm upstream response stream engine backend inference gateway completion "
                 "generation assistant endpoint"
             ),
-            _words(
+            words_of(
                 "error errored failed failure problem issue trouble unable cannot couldn stopped halted lost slow stuck queue "
                 "queued waiting hang hung broke broken down dead"
             ),
         ),
         _TOOLS
-        | _words(
+        | words_of(
             "bad loop turn turns step steps iteration iterations parse parser parsing argument arguments retrying plugin "
             "lock pattern context percent"
         ),
