@@ -29,16 +29,27 @@ _CORE_LENGTH = 160
 """Characters of the longest text that can be a prefix and a bare message."""
 _STOP_WORDS = ("abort", "cancel", "interrupt", "stopped", "sigint", "^c", "terminated")
 
+_TOOL = (
+    r"\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git|pytest|sandbox|subagent"
+    r"|webfetch|browser|web[_ -]?search|web[_ -]fetch|grep|glob|docker|kubectl|eslint|tsc|cargo|playwright"
+    r"|mcp__\w{1,60})\b(?!_)"
+)
 _TOOL_SPEAKS = re.compile(
-    r"(?:[^\w]{0,4}\b\w{1,24}+\b){0,3}?[^\w]{0,4}\b(?:tool|mcp|hook|command|bash|shell|terminal|subprocess|npm|pip|git"
-    r"|pytest|sandbox|subagent|webfetch|browser|web[_ -]?search|web[_ -]fetch|grep|glob|docker|kubectl|eslint"
-    r"|tsc|cargo|playwright)\b(?!_)[^.;!?]{0,40}?\b(?:error|failed|failure|timed|timeout|returned"
-    r"|threw|exited|errored|result|err|fatal|rejected)\b"
+    rf"(?:[^\w]{{0,4}}\b\w{{1,24}}+\b){{0,3}}?[^\w]{{0,4}}{_TOOL}[^.;!?]{{0,40}}?\b(?:error|failed|failure|timed"
+    r"|timeout|returned|threw|exited|errored|result|err|fatal|rejected)\b"
+    rf"|[^\w]{{0,4}}(?:error|failed|failure) (?:during|in|while|executing|running|calling|to (?:run|call))"
+    rf" (?:\w{{1,24}}+ ){{0,2}}?{_TOOL}"
 )
 _MODEL_SPEAKS = re.compile(
     r"\b(?:model|tool_use|tool_choice|messages?|parameter|parse|schema|supported|validation|provider|litellm|llm|stream"
     r"|tokens|choice|arguments|generation|unknown|anthropic|openai|concurrency)\b"
 )
+_METHOD_FAILED = re.compile(
+    r"[^\w]{0,4}(?!(?:api|client|openai|anthropic|gemini|litellm|bedrock)\.)[a-z]\w{1,30}"
+    r"(?:\.(?!(?:com|net|org|io|ai|dev|chat|completions|responses|embeddings|models|internal|local|svc|lan)\b)[a-z]\w{1,30}){1,3}"
+    r" (?:failed|error|errored|returned|timed out)\b"
+)
+"""``slack.message.post failed: …``: a tool by its dotted name."""
 _LEAD_LENGTH = 48
 """Characters of the beginning that tell who speaks."""
 
@@ -91,6 +102,8 @@ def bare_stop(cores: Iterable[str]) -> str | None:
 
 def a_tool_speaks(text: str) -> bool:
     """Whether the text begins with what a tool failed with; the rest quotes whatever the tool met."""
+    if _METHOD_FAILED.match(text) is not None:
+        return True
     if _TOOL_SPEAKS.match(text) is None:
         return False
     return _MODEL_SPEAKS.search(text[:_LEAD_LENGTH]) is None

@@ -184,9 +184,9 @@ NO_ROOM = Combination(
             "server servers service model engine capacity cluster gpu backend provider system temporarily currently"
         ),
     ),
-    _RATES | words_of("request requests your account concurrent key"),
+    _RATES | words_of("request requests your account concurrent key may might maybe possibly perhaps"),
 )
-"""A service that is full says so under status 429, too."""
+"""A service that is full says so under status 429, too; what a client guesses at (``may be``) does not count."""
 
 OUTPUT_CAPS: tuple[Combination, ...] = (
     Combination(
@@ -737,7 +737,7 @@ LAST_WORDS: tuple[Combination, ...] = (
             ),
             words_of(
                 "error errored failed failure problem issue trouble unable cannot couldn stopped halted lost slow stuck queue "
-                "queued waiting hang hung broke broken down dead"
+                "queued hang hung broke broken down dead"
             ),
         ),
         _TOOLS
