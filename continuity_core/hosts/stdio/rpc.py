@@ -65,22 +65,24 @@ def read_line(line: bytes) -> Call:
     if len(line) > LINE_LIMIT:
         raise RpcError(Code.INVALID_REQUEST, f"a line has more than {LINE_LIMIT} bytes")
     try:
-        message = json.loads(line, parse_constant=_refuse_constant)
+        message = _DECODER.decode(line.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise RpcError(Code.PARSE_ERROR, f"no JSON: {error}") from None
     if isinstance(message, list):
         raise RpcError(Code.INVALID_REQUEST, "batches are not taken: send one message a line")
     if not isinstance(message, dict):
         raise RpcError(Code.INVALID_REQUEST, "a message is an object")
+    # No level without its bracket: most messages have fewer brackets than they may have levels.
+    is_flat = line.count(b"{") + line.count(b"[") <= NESTING_LIMIT
     try:
-        return _call_of(message)
+        return _call_of(message, is_flat=is_flat)
     except RpcError as error:
         id = message.get("id")
         error.id = id if _is_id(id) else None
         raise
 
 
-def _call_of(message: dict[str, Any]) -> Call:
+def _call_of(message: dict[str, Any], *, is_flat: bool) -> Call:
     if message.get("jsonrpc") != "2.0":
         raise RpcError(Code.INVALID_REQUEST, 'jsonrpc must be "2.0"')
     method, params, id = message.get("method"), message.get("params", {}), message.get("id")
@@ -90,13 +92,17 @@ def _call_of(message: dict[str, Any]) -> Call:
         raise RpcError(Code.INVALID_REQUEST, "id must be a text or a whole number")
     if not isinstance(params, dict):
         raise RpcError(Code.INVALID_PARAMS, "params must be an object")
-    if not _is_shallow(params, NESTING_LIMIT):
+    if not is_flat and not _is_shallow(params, NESTING_LIMIT):
         raise RpcError(Code.INVALID_PARAMS, f"params are nested deeper than {NESTING_LIMIT} levels")
     return Call(method=method, params=params, id=id)
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def _is_id(value: object) -> bool:
@@ -130,4 +136,4 @@ def notification_line(method: str, params: Mapping[str, JSONValue]) -> bytes:
 
 def _line(message: Mapping[str, JSONValue]) -> bytes:
     """ASCII only: a lone surrogate of a provider's text does not break the line."""
-    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+    return _ENCODER.encode(message).encode("ascii") + b"\n"

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from continuity_core.engine.clock import SYSTEM_CLOCK, Clock
+from continuity_core.hosts.stdio.lines import Lines
 from continuity_core.hosts.stdio.methods import Load, Methods, load_continuity
 from continuity_core.hosts.stdio.rpc import (
-    LINE_LIMIT,
     Call,
     Code,
     RpcError,
@@ -66,15 +66,10 @@ class Server:
 
     async def run(self) -> None:
         """Serve until the source ends; then every wait is given up, and nobody is waited for."""
-        loop = asyncio.get_running_loop()
-        lines: asyncio.Queue[bytes | None] = asyncio.Queue()
-        reader = threading.Thread(target=self._read, args=(loop, lines), daemon=True, name="continuity-stdin")
-        reader.start()
+        ended = asyncio.Event()
+        Lines(self._source.fileno(), lambda line: self._receive(line) if line else ended.set(), self._end)
         try:
-            while (line := await lines.get()) is not None:
-                self._receive(line)
-        except BrokenPipeError:
-            LOG.debug("the client closed its end")
+            await ended.wait()
         finally:
             self._over.set()
             self._methods.close()
@@ -84,28 +79,10 @@ class Server:
 
     # ---------------------------------------------------------------- in
 
-    def _read(self, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[bytes | None]) -> None:
-        """Read in a thread of its own: it sees the end also while a plugin holds up the loop."""
-        try:
-            for line in iter(lambda: self._source.readline(LINE_LIMIT + 1), b""):
-                whole = self._skip_rest(line)
-                if line.strip():
-                    loop.call_soon_threadsafe(lines.put_nowait, whole)
-        except (OSError, ValueError) as error:
-            LOG.debug("the input cannot be read: %s", error)
-        try:
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-        except RuntimeError:
-            return
+    def _end(self) -> None:
+        """The client has gone: end the process where the loop does not, because a plugin holds it up."""
         if not self._over.wait(GRACE_SECONDS):
             self._end_process(1)
-
-    def _skip_rest(self, line: bytes) -> bytes:
-        """Pass over what a line has beyond the limit; the line stays too long and is refused."""
-        rest = line
-        while len(rest) > LINE_LIMIT and not rest.endswith(b"\n"):
-            rest = self._source.readline(LINE_LIMIT + 1)
-        return line
 
     def _receive(self, line: bytes) -> None:
         try:

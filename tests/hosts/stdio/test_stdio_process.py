@@ -61,6 +61,16 @@ def test_the_process_serves_and_ends_with_its_client(command: list[str], tmp_pat
     assert "length-resume" in [plugin["name"] for plugin in opened["result"]["plugins"]]
 
 
+def test_a_client_that_is_a_plain_file_is_served_too(tmp_path: Path) -> None:
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocol": 1}}')
+    with calls.open() as source:
+        done = subprocess.run(
+            [sys.executable, "-P", *COMMANDS[1]], stdin=source, capture_output=True, timeout=60, check=True
+        )
+    assert json.loads(done.stdout)["result"]["protocol"] == 1
+
+
 def test_what_a_plugin_prints_is_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "noisy.py").write_text(NOISY)
     (tmp_path / "mine.toml").write_text('load = ["noisy:Noisy"]\n')
