@@ -216,18 +216,20 @@ class Continuity:
             raise ValueError(f"the state belongs to session {restored.session_id!r}, not {name!r}")
         return self._sessions.setdefault(name, Session(name))
 
-    def forget(self, run: BaseRun) -> None:
-        """Called by a run that is over: its session is idle."""
+    def forget(self, run: BaseRun) -> bool:
+        """Called by a run that is over: its session is idle. Whether it is kept for another run."""
         with self._lock:
             self._runs.pop(run, None)
             session = self._sessions.get(run.session)
             if session is None or session.active is not None:
-                return
+                return False
+            if self._idle:  # Histories are long: of the idle sessions only the last one keeps what it saw.
+                self._sessions[next(reversed(self._idle))].seen = None
             self._idle[session.id] = None
-            self._idle.move_to_end(session.id)
             while len(self._idle) > KEPT_SESSIONS:
                 name, _ = self._idle.popitem(last=False)
                 del self._sessions[name]
+        return True
 
     def abort_all(self) -> None:
         """Abort every run that goes on, e.g. at shutdown: waits end at once, nothing more is requested."""

@@ -48,7 +48,7 @@ class RunError(RuntimeError):
 class BaseRun(RunRecord):
     """Everything done for one real user request. Use :class:`Run` or :class:`SyncRun`."""
 
-    __slots__ = ("_busy", "_children", "_input", "_proposal", "_scheduled", "_seen")
+    __slots__ = ("_busy", "_children", "_input", "_proposal", "_scheduled")
 
     def __init__(
         self,
@@ -64,7 +64,6 @@ class BaseRun(RunRecord):
         self._proposal: Proposal = EMPTY_PROPOSAL
         self._scheduled: tuple[Step, RunState] | None = None
         """The step whose resume the host was just asked for, and the state before it was charged."""
-        self._seen: Seen | None = None
         self._input: InputKind | None = None
         self._busy = False
         if parent is not None:
@@ -125,8 +124,8 @@ class BaseRun(RunRecord):
     def project(self, entries: Sequence[Entry]) -> ProjectionResult:
         """What of ``entries`` is sent in the next request, and how. Call it before every request.
 
-        Entries that are the same objects as in the last request, from the first one on, are not looked at
-        again where nobody edited them.
+        Entries that are the same objects as in the session's last request, from the first one on, are not
+        looked at again where nobody edited them.
         """
         self._input = None
         self._scheduled = None
@@ -135,8 +134,8 @@ class BaseRun(RunRecord):
             return ProjectionResult(entries=tuple(entries))
         if engine.settings.mode is Mode.OFF:
             return without_artefacts(entries)
-        self._seen = self._seen or Seen()
-        result = project(entries, engine.chain, self.state, self._proposal, self._seen)
+        seen = self._session.seen = self._session.seen or Seen()
+        result = project(entries, engine.chain, self.state, self._proposal, seen)
         if self.state.injections:
             sent = [entry.ref for entry in result.entries if not entry.injected]
             self._become(anchored(self.state, sent[-1] if sent else None))
@@ -160,12 +159,12 @@ class BaseRun(RunRecord):
                 child.settled(RunOutcome.ABORTED)
             if isinstance(self._parent, BaseRun):
                 self._parent._children.remove(self)
-            self._seen = None
             self._session.state = self.state.session
             if self._session.active is self:
                 self._session.active = None
             self.interrupt("settled")
-            self._owner.forget(self)
+            if not self._owner.forget(self):
+                self._session.seen = None
             self._emit(EventKind.RUN_SETTLED, self._settled_details)
         report = self.report()
         whole = self._outcome in (RunOutcome.COMPLETED, RunOutcome.ABORTED, RunOutcome.RUNNING)
@@ -249,7 +248,7 @@ class BaseRun(RunRecord):
         )
 
     def _begin_wait(self, step: Step) -> None:
-        self._seen = None  # Many may wait for long: the entries are looked at anew afterwards.
+        self._session.seen = None  # Many may wait for long: the entries are looked at anew afterwards.
         step.wait = wait = self._waits.begin(step.proposal, step.now)
         ended = self._what_ended(step) or (None if self._owner.engine is step.engine else "off")
         if ended is not None:  # By another thread, before there was a wait that it could have ended.

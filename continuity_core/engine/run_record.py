@@ -42,8 +42,8 @@ class Owner(Protocol):
         """The chain and the settings in force now."""
         ...
 
-    def forget(self, run: BaseRun) -> None:
-        """The run is over."""
+    def forget(self, run: BaseRun) -> bool:
+        """The run is over; whether its session is kept for another one."""
         ...
 
 

@@ -10,6 +10,7 @@ from continuity_core.engine.state import NEW_SESSION, SessionState
 
 if TYPE_CHECKING:
     from continuity_core.engine.base_run import BaseRun
+    from continuity_core.engine.project import Seen
 
 
 @attrs.define(eq=False)
@@ -20,3 +21,5 @@ class Session:
     state: SessionState = NEW_SESSION
     active: BaseRun | None = None
     """The run that goes on, if any."""
+    seen: Seen | None = None
+    """The history as its last request showed it."""

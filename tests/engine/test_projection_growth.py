@@ -59,6 +59,32 @@ def test_what_was_left_as_it_was_is_named_at_the_next_request() -> None:
     assert [len(projection.entries) for projection in plugin.seen] == [2, 2, 3, 4]
 
 
+def test_the_next_run_of_the_session_goes_on_from_what_was_seen() -> None:
+    plugin = looking()
+    continuity = make([plugin])
+    for length in (1, 2, 4):
+        with continuity.start_run("one") as run:
+            run.project(ENTRIES[:length])
+    assert unchanged(plugin) == [0, 1, 2]
+
+
+def test_of_the_sessions_without_a_run_only_the_last_one_holds_on_to_its_history() -> None:
+    continuity = make([ProjectionRedaction()])
+    held = {}
+    for session in ("one", "two", None):
+        entries = [user("u1"), said("a1")]
+        with continuity.start_run(session) as run:
+            run.project(entries)
+        held[session] = weakref.ref(entries[0])
+        del entries
+    gc.collect()
+    assert {session: entry() is not None for session, entry in held.items()} == {
+        "one": False,
+        "two": True,
+        None: False,
+    }
+
+
 def test_a_history_that_is_not_the_one_before_with_more_after_it_is_looked_at_anew() -> None:
     plugin = looking()
     run = make([plugin]).start_run()
