@@ -10,9 +10,26 @@ import { entryOf } from "./turns.mjs";
 /** Characters of entries in one call; the child takes lines of 8 MiB. */
 const CALL_LIMIT = 1_000_000;
 
+/**
+ * A message of the last request.
+ * @typedef {object} Known
+ * @property {string} ref its name
+ * @property {string} key
+ * @property {boolean} named whether the name is the id of a session entry
+ * @property {string} role
+ * @property {number} timestamp
+ * @property {string} mark
+ * @property {number} size
+ */
+
+/** What tells two messages of one role and time apart. */
+function markOf(message) {
+  return message.toolCallId ?? message.customType ?? message.responseId ?? "";
+}
+
 /** @param {any} message */
 function keyOf(message) {
-  return `${message.role}:${message.timestamp}:${message.toolCallId ?? message.customType ?? message.responseId ?? ""}`;
+  return `${message.role}:${message.timestamp}:${markOf(message)}`;
 }
 
 export class Entries {
@@ -26,10 +43,10 @@ export class Entries {
     this.ids = new Map();
     /** @type {Set<string>} */
     this.indexed = new Set();
-    /** @type {string[]} what the child has, in order */
-    this.sent = [];
-    /** @type {string[]} the refs of the last request's messages */
-    this.refs = [];
+    /** @type {Known[]} the messages of the last request, which the child has */
+    this.known = [];
+    /** @type {Set<string>} their names */
+    this.refs = new Set();
     /** @type {Set<string>} entries that our drafts leave out */
     this.out = new Set();
   }
@@ -57,22 +74,34 @@ export class Entries {
    */
   update(messages, sessionManager) {
     this.#index(sessionManager);
-    const seen = new Set();
-    const restored = [];
-    const marks = new Array(messages.length);
-    this.refs = messages.map((message, index) => {
-      const key = keyOf(message);
-      let ref = this.ids.get(key) ?? key;
-      if (seen.has(ref)) ref = `${ref}#${index}`;
-      seen.add(ref);
-      if (this.out.delete(ref)) restored.push(ref);
-      marks[index] = `${ref} ${sizeOf(message)}`;
-      return ref;
-    });
     let keep = 0;
-    while (keep < marks.length && keep < this.sent.length && marks[keep] === this.sent[keep]) keep += 1;
-    this.sent = marks;
+    while (keep < messages.length && keep < this.known.length && this.#holds(this.known[keep], messages[keep])) keep += 1;
+    for (const { ref } of this.known.splice(keep)) this.refs.delete(ref);
+    for (let index = keep; index < messages.length; index += 1) this.#learn(messages[index], index);
+    const restored = [];
+    for (const ref of this.out) if (this.refs.has(ref) && this.out.delete(ref)) restored.push(ref);
     return this.#calls(messages, keep, restored);
+  }
+
+  /** Whether this is still the message known, by the same name; Pi copies all of them for every request. */
+  #holds(known, message) {
+    return (
+      known.role === message.role &&
+      known.timestamp === message.timestamp &&
+      known.mark === markOf(message) &&
+      known.size === sizeOf(message) &&
+      (known.named || !this.ids.has(known.key))
+    );
+  }
+
+  #learn(message, index) {
+    const key = keyOf(message);
+    const named = this.ids.has(key);
+    let ref = this.ids.get(key) ?? key;
+    if (this.refs.has(ref)) ref = `${ref}#${index}`;
+    this.refs.add(ref);
+    const { role, timestamp } = message;
+    this.known.push({ ref, key, named, role, timestamp, mark: markOf(message), size: sizeOf(message) });
   }
 
   /** All of them, for a child that lost them. */
@@ -85,7 +114,7 @@ export class Entries {
     const calls = [{ keep, entries: [], restored }];
     let size = 0;
     for (let index = keep; index < messages.length; index += 1) {
-      const entry = entryOf(messages[index], this.refs[index]);
+      const entry = entryOf(messages[index], this.known[index].ref);
       size += entry.text.length;
       if (size > CALL_LIMIT && calls.at(-1).entries.length) {
         calls.at(-1).partial = true;
@@ -115,7 +144,7 @@ export class Entries {
     };
     add(null);
     messages.forEach((message, index) => {
-      const ref = this.refs[index];
+      const { ref } = this.known[index];
       if (gone.has(ref)) return;
       result.push(shown.has(ref) ? showing(message, shown.get(ref)) : message);
       add(ref);
