@@ -118,6 +118,7 @@ def bench(session: nox.Session) -> None:
     are measured beside needs no network.
     """
     session.install("-e", ".[bench]")
+    install_npm(session, CHECKOUT / "tests/hosts/pi")
     session.run("python", "benchmarks/all.py", *session.posargs)
 
 

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from continuity_core.hosts.pi.programs import NotFoundError, find_pi
+
 HERE = Path(__file__).resolve().parent
 SCRIPTS = {
     "runs_saved": (),
@@ -27,13 +29,24 @@ SCRIPTS = {
     "host_langchain": ("langchain",),
     "host_openai_agents": ("agents",),
     "host_pydantic_ai": ("pydantic_ai",),
+    "host_pi": ("h11",),
 }
 """Each script, and the packages that it needs beside the core."""
 
 
 def missing(name: str) -> list[str]:
     """What a script needs and is not installed."""
-    return [package for package in SCRIPTS[name] if importlib.util.find_spec(package) is None]
+    packages = [package for package in SCRIPTS[name] if importlib.util.find_spec(package) is None]
+    return [*packages, "Pi"] if name == "host_pi" and not has_pi() else packages
+
+
+def has_pi() -> bool:
+    """Whether there is a Pi that can be run."""
+    try:
+        find_pi()
+    except NotFoundError:
+        return False
+    return True
 
 
 def run(name: str, *, short: bool) -> bool:

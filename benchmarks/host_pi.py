@@ -1,19 +1,22 @@
 """What the extension adds to Pi: milliseconds in its handlers, over prompts with answers of 2 KB.
 
-``python benchmarks/host_pi.py [--prompts 300]`` needs Pi (see docs/hosts/pi.md). The first and the last fifty
-prompts are shown apart: what grows with the history shows there.
+``python benchmarks/host_pi.py`` needs Pi (see docs/hosts/pi.md). The first and the last fifty prompts are
+shown apart: what grows with the history shows there.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+
+from measuring import Measured, Target, percentile, report
 
 from continuity_core.hosts.pi.entry import write_entry
 from continuity_core.hosts.pi.programs import find_pi
@@ -21,8 +24,11 @@ from continuity_core.testing.fault_server import FaultServer
 
 ANSWER = "All work and no play makes a dull answer. " * 49
 """2 KB."""
+PROMPTS, PROMPTS_SHORT = 300, 100
 BOUNDARIES = ("context", "turn_end", "agent_before_settle", "agent_settled")
 ENDS = 50
+MILLISECONDS = 1.0
+"""At each boundary, at the median."""
 
 TIMED = """
 const timed = continuityExtension({ command: COMMAND, judgement });
@@ -38,23 +44,36 @@ export default (pi) => timed(new Proxy(pi, { get(target, key) {
 """
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--prompts", type=int, default=300)
-    prompts = parser.parse_args().prompts
+def measure(short: bool) -> Measured:
+    """Play the prompts to Pi, once."""
     with tempfile.TemporaryDirectory() as name:
-        times = measure(Path(name), prompts)
-    print(f"{'handler':22}{'p50 first':>11}{'p50 last':>11}{'p50 all':>11}{'p95 all':>11}   milliseconds")
-    for boundary in BOUNDARIES:
-        found = times[boundary]
-        first, last = statistics.median(found[:ENDS]), statistics.median(found[-ENDS:])
-        p95 = statistics.quantiles(found, n=20)[-1]
-        print(f"{boundary:22}{first:11.3f}{last:11.3f}{statistics.median(found):11.3f}{p95:11.3f}")
+        times = played(Path(name), PROMPTS_SHORT if short else PROMPTS)
+    return Measured(
+        targets=[
+            Target(
+                what=f"in Pi's {boundary}",
+                measured=round(statistics.median(times[boundary]), 2),
+                target=MILLISECONDS,
+                unit="ms",
+            )
+            for boundary in BOUNDARIES
+        ],
+        figures={"milliseconds": {boundary: figures(times[boundary]) for boundary in BOUNDARIES}},
+    )
 
 
-def measure(folder: Path, prompts: int) -> dict[str, list[float]]:
-    """Play the prompts, and give the times of each handler in order."""
+def figures(times: Sequence[float]) -> dict[str, float]:
+    """How long a handler took, and whether it grew."""
+    return {
+        "median": round(statistics.median(times), 3),
+        "median_of_the_first_50": round(statistics.median(times[:ENDS]), 3),
+        "median_of_the_last_50": round(statistics.median(times[-ENDS:]), 3),
+        "p99": round(percentile(times, 99), 3),
+    }
+
+
+def played(folder: Path, prompts: int) -> dict[str, list[float]]:
+    """The prompts, played; gives the times of each handler in order."""
     record = folder / "times"
     with FaultServer.in_thread([{"text": ANSWER}] * prompts) as server:
         command = command_line(folder, server.base_url, record)
@@ -102,4 +121,4 @@ def command_line(folder: Path, base_url: str, record: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(report(measure, name="host_pi", about="What the extension adds to Pi's boundaries."))

@@ -109,6 +109,7 @@ MEASUREMENTS = (
     "host_pydantic_ai",
     "host_langchain",
     "host_openai_agents",
+    "host_pi",
 )
 
 
