@@ -41,6 +41,27 @@ _FORWARDED = frozenset(
     | {"server:backend error", "server:inference failed", "server:inference error", "server:model error"}
 )
 """Words with which a program hands on what a provider said: they tell nothing beside what is handed on."""
+_NOT_REACHED = frozenset(
+    f"transport:{words}"
+    for words in (
+        "failed to connect",
+        "unable to connect",
+        "cannot connect",
+        "can't connect",
+        "could not connect",
+        "couldn't connect",
+        "connection error",
+        "connection failed",
+        "connection failure",
+        "connection problem",
+        "network error",
+        "network request failed",
+        "network issue",
+        "fetch failed",
+        "failed to fetch",
+    )
+)
+"""Words of a program that met no answer: where an answer refused the request, it was reached."""
 _GROUPS = frozenset({"exceptiongroup", "baseexceptiongroup"})
 _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
@@ -61,7 +82,9 @@ _OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
 _LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
 _CLAUSES_LENGTH = 512
-_VAGUE_BESIDE_A_REFUSAL = frozenset({"a fault of the service", "a broken connection"})
+_VAGUE_BESIDE_A_REFUSAL = frozenset(
+    {"a fault of the service", "a broken connection", "an error of the connection", "a page instead of JSON"}
+)
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
@@ -304,10 +327,12 @@ def transport(case: Deliberation) -> Verdict | None:
 
 
 def _unless_forwarded(case: Deliberation, found: Verdict | None) -> Verdict | None:
-    if found is None or found.rule not in _FORWARDED:
-        return found
-    refused = case.evidence.status in (400, 404, 422) or case.find("invalid") is not None
-    return None if refused else found
+    if found is None:
+        return None
+    refused = case.evidence.status in (400, 404, 422)
+    if found.rule in _FORWARDED:
+        return None if refused or case.find("invalid") is not None else found
+    return None if refused and found.rule in _NOT_REACHED else found
 
 
 def _limit_behind(case: Deliberation) -> Verdict | None:

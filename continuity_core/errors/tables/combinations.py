@@ -682,6 +682,12 @@ LAST_WORDS: tuple[Combination, ...] = (
         _TOOLS,
     ),
     Combination(
+        "a queue",
+        CauseKind.TRANSIENT,
+        (words_of("queue queued"), words_of("position wait waiting full long length depth timeout ahead")),
+        _TOOLS,
+    ),
+    Combination(
         "what took too long",
         CauseKind.TRANSIENT,
         (words_of("took takes taking waited"), words_of("long longer")),

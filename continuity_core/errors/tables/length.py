@@ -65,6 +65,12 @@ LENGTH = (
         "reason max_tokens",
         "reason: length",
         "reason=length",
+        *(
+            f"{stopped}{between}{reason}"
+            for stopped in ("incomplete", "truncated", "stopped", "finished", "ended", "cut off")
+            for between in (": ", " (", " by ", " due to ", " because of ")
+            for reason in ("length>", "max_tokens", "max_output_tokens", "max tokens")
+        ),
     ),
     *said(
         "many",

@@ -95,6 +95,14 @@ OVERFLOW = (
         "prompt length exceeds",
         unless=_A_RATE,
     ),
+    *said(
+        "Bedrock, naming the part of the request",
+        *(
+            f"at '{part}*failed to satisfy constraint: member must have length less"
+            for part in ("body", "messages", "prompt", "inputtext", "input", "system", "contents")
+        ),
+        unless=(".name'", "toolname", "tooluseid", "'system.", ".id'"),
+    ),
     *said("Cohere", "too many tokens: total", "too many tokens: size limit", "too many tokens: the total"),
     *said("xAI", "maximum prompt length is"),
     *said(

@@ -65,7 +65,7 @@ OVERLOAD = (
         "scarce",
         "queue is full",
         "queue is long",
-        "at position",
+        "queue*at position",
         "position in the queue",
         "position in queue",
         "queue full",
