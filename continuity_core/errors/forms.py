@@ -50,6 +50,11 @@ _METHOD_FAILED = re.compile(
     r" (?:failed|error|errored|returned|timed out)\b"
 )
 """``slack.message.post failed: …``: a tool by its dotted name."""
+_FILE_SHOWN = re.compile(
+    r"[^\w]{0,4}(?:read|edit|write|update|view|cat|open|grep|search|create)[ (:]{1,2}[`'\"]?[\w./~-]{1,200}"
+    r"\.(?:py|js|ts|tsx|jsx|md|json|txt|rs|go|java|kt|rb|php|cs|c|h|cpp|yaml|yml|toml|log|sh|html|css|sql)\b"
+)
+"""``Read tests/limits.py: …``: what a tool shows of a file."""
 _LEAD_LENGTH = 48
 """Characters of the beginning that tell who speaks."""
 
@@ -102,7 +107,7 @@ def bare_stop(cores: Iterable[str]) -> str | None:
 
 def a_tool_speaks(text: str) -> bool:
     """Whether the text begins with what a tool failed with; the rest quotes whatever the tool met."""
-    if _METHOD_FAILED.match(text) is not None:
+    if _METHOD_FAILED.match(text) is not None or _FILE_SHOWN.match(text) is not None:
         return True
     if _TOOL_SPEAKS.match(text) is None:
         return False

@@ -12,6 +12,13 @@ _BOX = re.compile(r"[\u2500-\u257f\u23bf]")
 _TAG = re.compile(r"<[a-z/!][^<>]{0,2048}>", re.IGNORECASE)
 _INVISIBLE_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2048}", re.IGNORECASE)
+_PRIVATE = (".internal", ".local", ".lan", ".corp", ".svc", ".invalid", ".example")
+_PRIVATE_HOST = re.compile(
+    r"(?<![\w.-])(?:[\w-]{1,63}\.){1,6}"
+    r"(?:internal|local|lan|corp|svc|invalid|example(?:\.(?:com|net|org))?)\b(?::\d{1,5})?",
+    re.IGNORECASE,
+)
+"""A host of a private network, whose name (``rate-limit-service.internal``) says nothing of the error."""
 _ESCAPED_SPACE = re.compile(r"\\{1,8}[nrt]")
 _ESCAPED_QUOTE = re.compile(r"\\{1,8}(?=[\"'/])")
 _ESCAPED_CHARACTER = re.compile(r"\\{1,8}u([0-9a-fA-F]{4})")
@@ -78,7 +85,9 @@ def unescape(text: str) -> str:
 
 def without_urls(text: str) -> str:
     """``text`` without web addresses, whose words (``quotas``, ``429``) say nothing of the error."""
-    return _URL.sub(" ", text) if "://" in text or "%3a%2f%2f" in text else text
+    if "://" in text or "%3a%2f%2f" in text:
+        text = _URL.sub(" ", text)
+    return _PRIVATE_HOST.sub(" ", text) if any(map(text.__contains__, _PRIVATE)) else text
 
 
 def without_denials(text: str) -> str:

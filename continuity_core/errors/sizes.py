@@ -9,7 +9,7 @@ _LIMIT = re.compile(
     r"(?:limit:?|holds|allows|at most|(?:limit|quota|cap|length|size|window)(?::| is| of)) (\d[\d,]{0,15})"
 )
 _REQUESTED = re.compile(
-    r"(?:requested:?|needs|requires) (?:about |approximately )?(\d[\d,]{0,15})"
+    r"(?:requested:?|needs|requires) (?:about |approximately |[~≈] ?)?(\d[\d,]{0,15})"
     r"|request (?:contains|has) (\d[\d,]{0,15}) (?:input |prompt )?tokens"
 )
 _LARGER = re.compile(

@@ -1,4 +1,4 @@
-"""No text raises, and none takes more than linear time."""
+"""No text raises, and none takes more than linear time; ``nox -s fuzz`` looks for many minutes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -139,7 +140,19 @@ FRAGMENTS = st.sampled_from(
         ),
     ]
 )
-texts = st.text(max_size=200) | st.lists(FRAGMENTS, max_size=40).map("".join)
+KNOWN = [
+    json.loads(line)["text"]
+    for name in ("errors.jsonl", "errors_more.jsonl")
+    for line in (Path(__file__).parent.parent / "data" / name).read_text(encoding="utf-8").splitlines()
+]
+PIECES = st.builds(
+    lambda text, start, length: text[start : start + length],
+    st.sampled_from(KNOWN),
+    st.integers(0, 400),
+    st.integers(1, 400),
+)
+"""Texts of providers, cut anywhere."""
+texts = st.text(max_size=200) | st.lists(FRAGMENTS | PIECES, max_size=40).map("".join)
 
 
 def check(cause: Cause) -> None:

@@ -165,7 +165,7 @@ SPOKEN_WINDOW = Combination(
     "a window",
     CauseKind.USAGE_LIMIT,
     (
-        words_of("daily weekly monthly today tomorrow hourly yearly"),
+        words_of("daily weekly monthly today tomorrow hourly yearly session sessions"),
         words_of(
             "limit limits quota cap requests request credits usage messages tokens allotment allowance calls budget prompts"
         ),
@@ -344,6 +344,16 @@ COMBINATIONS: tuple[Combination, ...] = (
             ),
         ),
         words_of("weekly daily hourly"),
+    ),
+    Combination(
+        "no plan",
+        CauseKind.PERMANENT,
+        (
+            words_of("subscription license licence membership plan seat"),
+            words_of("no not without isn doesn"),
+            words_of("active found valid assigned associated have"),
+        ),
+        words_of("limit limits quota rate window reset resets usage model support"),
     ),
     Combination(
         "a plan that ended",

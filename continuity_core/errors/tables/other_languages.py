@@ -56,7 +56,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "input": _stems(
         "eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
         "contexto mensaje conversación mensagem conversa input contesto messaggio conversazione ввод входн контекст запрос "
-        "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 wejści wiadomoś "
+        "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 内容 內容 文本 wejści wiadomoś "
         "girdi bağlam invoer đầu_vào ngữ_cảnh masukan konteks"
     ),
     "context": _stems(
@@ -66,7 +66,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "zu_lang zu_groß trop_long trop_grand trop_volumineu demasiado_larg demasiado_grande demasiado_extens muito_long "
         "muito_grande longa_demais longo_demais grande_demais troppo_lung troppo_grand слишком_длинн слишком_больш "
         "слишком_велик занадто_довг 長すぎ 大きすぎ 너무_길 너무_깁 너무_긴 너무_큽 过长 過長 太长 太長 过大 過大 terlalu_panjang quá_dài te_lang "
-        "zbyt_dług za_dług çok_uzun"
+        "zbyt_dług za_dług çok_uzun 超长 超長 过多字 缩短 縮短"
     ),
     "key": _stems(
         "api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "

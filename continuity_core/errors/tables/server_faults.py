@@ -55,6 +55,7 @@ OVERLOAD = (
     *said(
         "many",
         "high demand",
+        "too many connections",
         "<busy>",
         "capacity*exceeded",
         "exceeded*capacity",
