@@ -43,6 +43,8 @@ _MARK_LIMIT = 4 * FIELD_LIMIT
 _NAME_LENGTH = range(2, 50)
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 _SCALAR = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?![\w.:-]{0,64}\w)|[\w+][\w.:+-]{0,127}")
+_OPTIONS = ("Some(", "some(", "Optional(", "Just(")
+"""How Rust, Swift and Haskell print a value that may be absent: ``retry_after_ms=Some(1500)``."""
 _QUOTE = re.compile(r"\\{0,8}[\"']")
 _NAME_NOISE = re.compile(r"[^a-z0-9]")
 _DECODER = json.JSONDecoder(strict=False)
@@ -135,6 +137,8 @@ _STRUCTURE = _Structure()
 
 
 def _value_at(text: str, position: int) -> Value | _Structure:
+    if text.startswith(_OPTIONS, position):
+        position = text.index("(", position) + 1
     quote = _QUOTE.match(text, position)
     if quote is not None:
         return _string_at(text, quote.end(), quote.group())

@@ -65,6 +65,12 @@ _FIELD_PATH = re.compile(
     r"(?:[.\[][\w.\[\]]{1,80})?): "
 )
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
+_RESET_SHOWN = re.compile(
+    r"\b(?:your|my|the) (?:[\w-]{1,20} ){0,3}limits? (?:will )?(?:resets?|renews?|refresh(?:es)?)\b"
+)
+_QUESTION = re.compile(
+    r"[^\w]{0,3}(?:my|i|we|is|does|do|did|when|why|what|how|can|could|should|am|are|will|which|where|who)\b[^.!?\n]{0,200}\?"
+)
 _LIMIT_HIT = (
     "reached",
     "exceeded",
@@ -76,6 +82,19 @@ _LIMIT_HIT = (
     "rejected",
     "429",
     "blocked",
+)
+_NO_MORE = (
+    "used",
+    "no more",
+    "wait",
+    "again",
+    "sorry",
+    "upgrade",
+    "until",
+    "cannot",
+    "can't",
+    "limited",
+    "hit the",
 )
 
 
@@ -120,8 +139,15 @@ def field_complained_of(text: str) -> str | None:
     return None if field is None else field.group(1)
 
 
+def is_a_question(text: str) -> bool:
+    """Whether the text is one question of a person (``does my usage limit reset at 3 pm?``)."""
+    return text.endswith("?") and _QUESTION.fullmatch(text) is not None
+
+
 def shows_usage(text: str) -> bool:
-    """Whether the text shows how much of a limit is used, and no sign of a failure."""
-    if "%" not in text or _PERCENT_USED.search(text) is None:
-        return False
-    return not any(word in text for word in _LIMIT_HIT)
+    """Whether the text shows how much of a limit is used or when it resets, and no sign of a failure."""
+    if "%" in text and _PERCENT_USED.search(text) is not None:
+        return not any(word in text for word in _LIMIT_HIT)
+    if "limit" in text and _RESET_SHOWN.search(text) is not None:
+        return not any(word in text for word in _LIMIT_HIT + _NO_MORE)
+    return False

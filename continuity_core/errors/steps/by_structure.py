@@ -26,6 +26,12 @@ def elsewhere(case: Deliberation) -> Verdict | None:
     """Whether it happened where no provider speaks."""
     if case.evidence.failure.where == "tool":
         return Verdict(CauseKind.UNKNOWN, "A tool failed, not the provider.", "where:tool")
+    if "isError" in case.evidence.raw and any(
+        field.spelling == "isError" and field.value is True for field in case.evidence.fields
+    ):
+        return Verdict(
+            CauseKind.UNKNOWN, "The text is a tool's result ('isError' of MCP).", "where:tool-result"
+        )
     return None
 
 

@@ -10,6 +10,7 @@ from continuity_core.errors.forms import (
     a_tool_speaks,
     bare_stop,
     field_complained_of,
+    is_a_question,
     may_be_a_stop,
     shows_usage,
 )
@@ -114,6 +115,8 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
     if names and NEVER_A_PROVIDER.issuperset(names) and not quotes_a_provider(case):
         why = f"A {case.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
         return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
+    if is_a_question(case.evidence.text):
+        return Verdict(CauseKind.UNKNOWN, "The text is a question of a person, no failure.", "question")
     if shows_usage(case.evidence.text):
         return Verdict(
             CauseKind.UNKNOWN,

@@ -316,6 +316,17 @@ COMBINATIONS: tuple[Combination, ...] = (
         _RATES | words_of("image file"),
     ),
     Combination(
+        "a request that is too long",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            words_of("request requests prompt message messages input conversation payload body"),
+            words_of("too"),
+            words_of("long large big"),
+        ),
+        _RATES
+        | words_of("image file name field url header title took take takes taking time timeout tool output"),
+    ),
+    Combination(
         "safety",
         CauseKind.PERMANENT,
         (

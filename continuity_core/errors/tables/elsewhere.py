@@ -20,6 +20,25 @@ CANCELLED = (
     ),
     *said("Codex", "conversation interrupted", "turn interrupted", "turn aborted"),
     *said(
+        "goose and others, at the beginning",
+        *(
+            f"^{stopped} {when}"
+            for stopped in ("interrupted", "cancelled", "canceled", "aborted", "stopped")
+            for when in ("before", "while", "during", "at your", "at the user", "on request")
+        ),
+        unless=(
+            "timeout",
+            "timed out",
+            "connection",
+            "stream",
+            "error",
+            "network",
+            "server",
+            "token",
+            "limit",
+        ),
+    ),
+    *said(
         "Node",
         "user aborted a request",
         "aborted without reason",

@@ -45,6 +45,7 @@ OVERFLOW = (
         "conversation too long",
         "conversation is too long",
         "context window limit",
+        unless=("browser",),
     ),
     *said(
         "OpenAI",

@@ -142,6 +142,8 @@ TRANSPORT = (
         "unknownhostexception",
         "connectexception",
         "httptimeoutexception",
+        "resourceaccessexception",
+        "i/o error on",
         "sslhandshakeexception",
         "connection prematurely closed",
         "request was canceled due to the configured httpclient.timeout",
