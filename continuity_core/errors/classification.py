@@ -67,6 +67,7 @@ STEPS = (
     Step(by_structure.exception_type),
     Step(by_words.name_in_prose),
     Step(by_words.last_words),
+    Step(by_structure.stopped_by_an_error),
     Step(by_words.vague, "vague"),
     Step(Deliberation.retry_flag),
     Step(by_structure.guidance_alone),

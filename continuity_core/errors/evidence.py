@@ -35,6 +35,8 @@ _GOOGLE = (
     "vertex",
     "generate_content",
     "generatecontent",
+    "quotaid",
+    "perprojectpermodel",
 )
 _ALIBABA = (
     "allocated quota exceeded",

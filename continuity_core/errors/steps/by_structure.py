@@ -95,6 +95,13 @@ def stop_reason(case: Deliberation) -> Verdict | None:
     return None
 
 
+def stopped_by_an_error(case: Deliberation) -> Verdict | None:
+    """A stop reason that says no more than that there was an error."""
+    if any(field.name in length.STOP_FIELDS and field.value == "error" for field in case.evidence.fields):
+        return Verdict(CauseKind.TRANSIENT, "The turn's stop reason is 'error'.", "stop-reason:error")
+    return None
+
+
 def limit_code(case: Deliberation) -> Verdict | None:
     """A code of some limit."""
     code = next((code for code, _depth in case.evidence.codes if code in codes.LIMIT), None)

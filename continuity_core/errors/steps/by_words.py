@@ -6,17 +6,11 @@ import re
 
 from continuity_core.errors.deliberation import Deliberation, Verdict, shown
 from continuity_core.errors.fields import plain_name
-from continuity_core.errors.forms import (
-    a_tool_speaks,
-    bare_stop,
-    field_complained_of,
-    is_a_question,
-    may_be_a_stop,
-    shows_usage,
-)
+from continuity_core.errors.forms import bare_stop, field_complained_of, may_be_a_stop
 from continuity_core.errors.names import row_of_name
 from continuity_core.errors.sentences import CombinationIndex, stems_of
 from continuity_core.errors.sizes import larger_than_its_limit, more_tokens_than_fit
+from continuity_core.errors.speakers import a_tool_speaks, is_a_question, is_source, shows_usage
 from continuity_core.errors.tables import codes
 from continuity_core.errors.tables.combinations import (
     COMBINATIONS,
@@ -117,7 +111,10 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
         return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
     if is_a_question(case.evidence.text):
         return Verdict(CauseKind.UNKNOWN, "The text is a question of a person, no failure.", "question")
-    if shows_usage(case.evidence.text):
+    if is_source(case.evidence.text, case.evidence.failure.message):
+        why = "The text is a line of a program or of its settings, which only mentions an error."
+        return Verdict(CauseKind.UNKNOWN, why, "source")
+    if shows_usage(case.evidence.text) or _has_room(case):
         return Verdict(
             CauseKind.UNKNOWN,
             "The text shows how much of a limit is used, it tells of no failure.",
@@ -132,6 +129,19 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
         why = "The text begins with what a tool failed with, not the provider."
         return Verdict(CauseKind.UNKNOWN, why, "words:a tool")
     return found
+
+
+def _has_room(case: Deliberation) -> bool:
+    """Whether fields show a limit that is not reached, and no error."""
+    text = case.evidence.text
+    if "limit" not in text or "error" in text:
+        return False
+    return any(
+        (field.name == "limitreached" and field.value is False)
+        or (field.name == "allowed" and field.value is True)
+        or (field.name == "status" and field.value == "allowed")
+        for field in case.evidence.fields
+    )
 
 
 def quotes_a_provider(case: Deliberation) -> bool:
@@ -318,6 +328,8 @@ def transport(case: Deliberation) -> Verdict | None:
     """A connection, a stream or a proxy that broke."""
     status = case.evidence.status  # of the handshake, say: what broke is the sign-in, not the socket
     if status in (401, 402) or (status == 403 and "temporar" not in case.evidence.text):
+        return None
+    if request_refused(case):
         return None
     return _limit_behind(case) or _unless_forwarded(
         case,

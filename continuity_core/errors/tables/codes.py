@@ -155,6 +155,7 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
         "internalserverexception",
         "internalfailure",
         "websocketconnectionlimitreached",
+        "queueexceeded",
         "previousresponsenotfound",
     ),
 }

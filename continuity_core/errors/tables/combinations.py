@@ -155,7 +155,7 @@ PLAIN_WORDS: tuple[Combination, ...] = (
             ),
         ),
         words_of(
-            "refresh reset resets renew context token_budget thinking tokens retry daily weekly reasoning rate"
+            "refresh reset resets renew context token_budget thinking tokens retry daily weekly reasoning rate turn turns step steps iterations"
         ),
     ),
 )

@@ -160,7 +160,6 @@ NOT_THE_PROVIDER = (
         "^tool * failed",
         "^tool error",
         "^tool execution",
-        "^tool_",
         "sandbox error:",
         "inability to use a tool",
         "call unknown tool",
@@ -255,6 +254,7 @@ NOT_THE_PROVIDER = (
         "failed to parse lm",
         "failed to parse llm",
     ),
+    *said("tools", "^tool_", unless=("tool_use", "tool_result block", "tool_call_id", "tool_choice")),
     *said(
         "frameworks",
         "recursion limit of",

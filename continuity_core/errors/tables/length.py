@@ -185,7 +185,6 @@ STOPPED_BY_FAULT = frozenset(
     {
         "malformedfunctioncall",
         "networkerror",
-        "error",
         "unexpectedtoolcall",
         "insufficientsystemresource",
         "upstreamerror",

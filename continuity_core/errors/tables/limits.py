@@ -97,6 +97,10 @@ USAGE = (
         "monthly allowance",
         "out of free",
         "messages until",
+        "come back tomorrow",
+        "back tomorrow",
+        "again tomorrow",
+        "until tomorrow",
         "used all of your",
         "used up your",
         "used all your",
@@ -411,6 +415,7 @@ THROTTLE = (
     *said("Bedrock", "too many tokens, please wait", "service quota"),
     *said("Bedrock", "please wait before trying again", unless=("too many connections",)),
     *said("DashScope", "allocated quota exceeded"),
+    *said("Cloudflare", "error code: 1015", "error 1015"),
     *said("Moonshot", "reached organization max", "reached max request", "receiving too many"),
     *said("Volcengine", "accountratelimitexceeded", "requestburst", "serveroverloaded.limit"),
     *said(

@@ -49,6 +49,14 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "너무_많 너무_자주 过多 過多 太多 频繁 過於 zbyt_wiele zbyt_częst çok_fazla çok_sık te_veel quá_nhiều terlalu_banyak för_många "
         "příliš_mnoho"
     ),
+    "rate": _stems(
+        "速率 频率 頻率 流量 流控 レート 속도 débit fréquence frecuencia frequência velocidad taxa частот скорост frequenz"
+    ),
+    "too fast": _stems(
+        "太快 过快 過快 过高 過高 超限 速すぎ 너무_빠 zu_schnell trop_vite trop_élev muy_rápid demasiado_rápid demasiado_alt "
+        "muito_rápid muito_alt слишком_быстр слишком_высок troppo_veloc"
+    ),
+    "upstream": _stems("上游 渠道 网关 網關 后端 後端 代理 节点 節點"),
     "minute": _stems(
         "pro_minute pro_sekunde par_minute par_seconde por_minuto por_segundo al_minuto al_secondo в_минуту в_секунду "
         "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
@@ -216,6 +224,9 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "spent")),
     Statement("too many requests", CauseKind.RATE_LIMIT, ("request", "too many")),
+    Statement("requests that come too fast", CauseKind.RATE_LIMIT, ("request", "too fast")),
+    Statement("a rate", CauseKind.RATE_LIMIT, ("rate", "too fast")),
+    Statement("a rate", CauseKind.RATE_LIMIT, ("rate", "exceeded")),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "exceeded")),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("minute", "spent")),
     Statement("the number of tokens", CauseKind.CONTEXT_OVERFLOW, ("token count", "exceeded")),
@@ -228,6 +239,7 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
     Statement("a fault of the service", CauseKind.TRANSIENT, ("internal",)),
     Statement("the connection", CauseKind.TRANSIENT, ("connection", "broken")),
+    Statement("what is behind the gateway", CauseKind.TRANSIENT, ("upstream", "broken")),
     Statement("an answer that did not come", CauseKind.TRANSIENT, ("no answer",)),
 )
 """In the order of evidence."""

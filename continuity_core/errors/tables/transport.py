@@ -123,6 +123,7 @@ TRANSPORT = (
         "stream disconnected",
         "idle timeout",
     ),
+    *said("Cloudflare", "error code: 1033", "error 1033", "error code: 1016", "error 1016"),
     *said(
         "curl",
         "curl: (6)",
@@ -409,7 +410,6 @@ TRANSPORT = (
         "unexpected token 'e'",
         "unexpected token e in json",
         "unterminated string in json",
-        "is not valid json",
         "malformed_function_call",
         "unexpected_tool_call",
         "unexpected tool call",
@@ -428,6 +428,11 @@ TRANSPORT = (
         "request buffer limit",
         "previous response id not found",
         "previous_response_not_found",
+    ),
+    *said(
+        "many",
+        "is not valid json",
+        unless=("request body", "body of your", "your request", "request payload", "json payload"),
     ),
     *said(
         "Chinese agents",
