@@ -23,6 +23,8 @@ from continuity_core.errors.tables.cues import (
     FORWARD,
     HEDGES,
     NOT_AFTER,
+    OWN_ENDINGS,
+    OWN_FORMS,
     TRAILING,
     WINDOWS,
 )
@@ -47,6 +49,7 @@ _CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
 _CLOCK_WITH_ZONE = re.compile(r"\d{1,2}:\d\d:\d\d ?(?:utc|gmt|[ap]\.?m\b|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/)")
 _FILLER_LIMIT = 7
 _TRAILING_WINDOW = 48
+_VERB_WINDOW = 14
 _OCCURRENCE_LIMIT = 32
 """Announcements of one kind that are looked at in one text."""
 
@@ -116,6 +119,14 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character in "_'"
 
 
+def _is_own(text: str, end: int) -> bool:
+    """Whether the verb behind a time says that the client itself tries again."""
+    if text.isascii():
+        return False
+    behind = text[end : end + _VERB_WINDOW]
+    return any(ending in behind for ending in OWN_ENDINGS)
+
+
 def _with_lead_words(text: str, start: int) -> int:
     """Where the words of a day or a half of it begin that stand right before a clock time, as in Chinese."""
     for _ in range(2):
@@ -163,6 +174,8 @@ class _Reader:
             ending = _WORD.match(text, end)
             if ending is not None and cue[-1] < "\u2e80":
                 end = ending.end()
+            if text[position:end] in OWN_FORMS or _word_before(text, position) in OWN_FORMS:
+                return None
         return self._value_after(position, end)
 
     def _value_after(self, start: int, position: int) -> Announcement | None:
@@ -212,7 +225,7 @@ class _Reader:
         )
         duration = None if is_clock else read_duration(text, position)
         if duration is not None:
-            if window or _ATTEMPT.match(text, duration.end):
+            if window or _ATTEMPT.match(text, duration.end) or _is_own(text, duration.end):
                 return None
             return self._of_duration(duration, start, hedged)
         instant, zoned = self._instant(position)
@@ -260,7 +273,7 @@ class _Reader:
             lead = text[max(0, start - 24) : start]
             duration = read_duration(text, start)
             if duration is not None and not text[duration.end : position].strip(" ."):
-                if any(notice in lead for notice in CLIENT_NOTICES):
+                if any(notice in lead for notice in CLIENT_NOTICES) or _is_own(text, duration.end):
                     return None
                 hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
                 return self._of_duration(duration, start, hedged)

@@ -87,6 +87,8 @@ def stop_reason(case: Deliberation) -> Verdict | None:
         ):
             continue
         reason = plain_name(value)
+        for prefix in length.STOP_FIELDS:
+            reason = reason.removeprefix(prefix)
         for table, kind in _STOP_REASONS:
             if reason in table:
                 return Verdict(

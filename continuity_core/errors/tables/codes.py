@@ -155,7 +155,6 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
         "internalserverexception",
         "internalfailure",
         "websocketconnectionlimitreached",
-        "queueexceeded",
         "previousresponsenotfound",
     ),
 }

@@ -227,6 +227,24 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
 }
 """Words right before an announcement that make it something else."""
 
+OWN_FORMS = frozenset(
+    "neuer nächster reintentando tentando riprovando повторная повторяем повторяю tentative tentativo".split()
+)
+"""Words of a client's own notice in other languages: the cue itself, or what stands right before it."""
+
+OWN_ENDINGS = (
+    "시도합니다",
+    "시도할",
+    "시도 중",
+    "재시도 중",
+    "자동",
+    "再試行します",
+    "リトライします",
+    "自動",
+    "自动",
+)
+"""What follows a time of a client's own notice in languages that put the verb last."""
+
 FILLERS = frozenset(
     (
         "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day using this model least "

@@ -22,7 +22,8 @@ CANCELLED = (
     *said(
         "goose and others, at the beginning",
         *(
-            f"^{stopped} {when}"
+            f"^{who}{stopped} {when}"
+            for who in ("", "we ", "you ", "i ")
             for stopped in ("interrupted", "cancelled", "canceled", "aborted", "stopped")
             for when in ("before", "while", "during", "at your", "at the user", "on request")
         ),
@@ -283,6 +284,11 @@ NOT_THE_PROVIDER = (
         "compaction cancelled",
         "compaction canceled",
         "compaction failed",
+        "^compaction",
+        "^auto-compact",
+        "^autocompact",
+        "^auto compact",
+        "^context compaction",
         unless=("rate limit", "status", "http", "429", "503", "connection"),
     ),
     *said(

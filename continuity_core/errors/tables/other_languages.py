@@ -57,6 +57,10 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "muito_rápid muito_alt слишком_быстр слишком_высок troppo_veloc"
     ),
     "upstream": _stems("上游 渠道 网关 網關 后端 後端 代理 节点 節點"),
+    "limited": _stems(
+        "제한되었 제한됩 제한됐 제한된_상태 制限されて 制限中 被限制 已限制 受到限制 gedrosselt begrenzt_worden drosselung ralentie limitad_temporal "
+        "ограничен обмежен ograniczon sınırlandı"
+    ),
     "minute": _stems(
         "pro_minute pro_sekunde par_minute par_seconde por_minuto por_segundo al_minuto al_secondo в_минуту в_секунду "
         "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
@@ -232,8 +236,10 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("the number of tokens", CauseKind.CONTEXT_OVERFLOW, ("token count", "exceeded")),
     Statement("a timeout", CauseKind.TRANSIENT, ("timeout",)),
     Statement("a throttle", CauseKind.RATE_LIMIT, ("request", "limit", "exceeded")),
+    Statement("what is limited", CauseKind.RATE_LIMIT, ("limited",)),
     Statement("a quota", CauseKind.USAGE_LIMIT, ("limit", "spent")),
     Statement("a limit", CauseKind.RATE_LIMIT, ("limit", "exceeded")),
+    Statement("too much at once", CauseKind.RATE_LIMIT, ("too many",)),
     Statement("the model", CauseKind.PERMANENT, ("model", "not found")),
     Statement("too much load", CauseKind.TRANSIENT, ("overloaded",)),
     Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
