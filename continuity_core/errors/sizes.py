@@ -16,7 +16,7 @@ _LARGER = re.compile(
     r"\b(\d[\d,]{2,15})(?: [a-z]{3,12})? (?:is |are )?(?:larger|greater|more|bigger|higher) than "
     r"(?:the |your |its |a |our )?(?:limit of |maximum of )?(\d[\d,]{2,15})"
 )
-_ARROW = re.compile(r"\b(\d[\d,]{2,11})(?: tokens)? ?> ?(\d[\d,]{2,11})")
+_ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?> ?(?:[a-z_]{1,16} ?)?\(?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 
 

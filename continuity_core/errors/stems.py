@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 _ENDINGS = ("ing", "ed", "es", "s", "e")
+_DIGITS = "0123456789"
 _SHORTEST = 4
 _AS_THEY_ARE = frozenset(
     {
@@ -31,6 +32,8 @@ _AS_THEY_ARE = frozenset(
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """``word``, in lower case, without the ending of a verb's form or a plural."""
+    if word[0].isdigit():  # ``10mb`` is ``mb``
+        word = word.lstrip(_DIGITS) or word
     if word in _AS_THEY_ARE or word.endswith("eed"):
         return word
     for ending in _ENDINGS:

@@ -253,6 +253,8 @@ def _first_spoken(case: Deliberation, index: CombinationIndex) -> Verdict | None
     row = next(case.spoken_of(index), None)
     if row is None:
         return None
+    if row.kind is CauseKind.RATE_LIMIT:
+        return case.limit(f"words:{row.name}", f"it speaks of {row.name}")
     if case.comes_back():
         return case.limit(f"words:{row.name}", "what is missing comes back")
     return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")

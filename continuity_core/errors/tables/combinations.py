@@ -143,6 +143,18 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         words_of("temporarily rate limit limited temporary until retry cooldown stream connection websocket"),
     ),
     Combination(
+        "nothing left to spend",
+        CauseKind.PERMANENT,
+        (
+            words_of("balance credit credits funds prepaid wallet budget"),
+            words_of("no zero without"),
+            words_of("left remaining more available"),
+        ),
+        words_of(
+            "refresh reset resets renew context thinking tokens token daily weekly monthly today reasoning rate turn turns"
+        ),
+    ),
+    Combination(
         "an empty purse",
         CauseKind.PERMANENT,
         (
@@ -270,8 +282,8 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.CONTEXT_OVERFLOW,
         (
             words_of("tokens token"),
-            words_of("requested requires needs provided given has"),
-            words_of("context window n_ctx"),
+            words_of("requested requires needs provided given has sent"),
+            words_of("context window n_ctx maximum"),
         ),
         _RATES | words_of("output completion"),
     ),
@@ -438,7 +450,7 @@ COMBINATIONS: tuple[Combination, ...] = (
             ),
         ),
         words_of(
-            "recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
+            "body payload recursion turn turns retries retry tool tools steps step iterations context image images dimensions "
             "pixels file files schema"
         ),
     ),
@@ -523,7 +535,7 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "connection connect stream socket peer host upstream tls ssl dns network websocket response server sse chunk gateway proxy relay"
             ),
             words_of(
-                "reset closed close lost broken torn away gone vanished dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
+                "rejected reset closed close lost broken torn away gone vanished dropped drop aborted interrupted refused failed failure incomplete terminated timeout unexpectedly unreachable disconnected corrupt corrupted invalid malformed reading read"
             ),
         ),
     ),
@@ -648,7 +660,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         "an answer that did not come",
         CauseKind.TRANSIENT,
         (
-            words_of("no not never without none empty incomplete partial didn"),
+            words_of("no not never without none nonetype null empty incomplete partial didn"),
             words_of(
                 "response responses reply chunk chunks bytes answer event events completion respond received returned"
             ),
@@ -682,6 +694,41 @@ LAST_WORDS: tuple[Combination, ...] = (
         _TOOLS | words_of("connection"),
     ),
     Combination(
+        "an answer that was not read",
+        CauseKind.TRANSIENT,
+        (
+            words_of(
+                "parse parsing decode decoding deserialize deserializing read unexpected invalid malformed"
+            ),
+            words_of("response chunk event sse stream"),
+        ),
+        _TOOLS | words_of("schema argument arguments request parameter response_format"),
+    ),
+    Combination(
+        "the sign-in",
+        CauseKind.PERMANENT,
+        (
+            words_of("auth authentication authorization login signin oauth credentials sso"),
+            words_of("failed failure fail error required missing expired invalid denied rejected"),
+        ),
+        _TOOLS | words_of("timeout unavailable connection"),
+    ),
+    Combination(
+        "what does not exist",
+        CauseKind.PERMANENT,
+        (words_of("no"), words_of("such")),
+        _TOOLS | words_of("host directory"),
+    ),
+    Combination(
+        "a wrong name or role",
+        CauseKind.PERMANENT,
+        (
+            words_of("role roles name names parameter value id ids"),
+            words_of("bad wrong duplicate duplicated long reserved"),
+        ),
+        words_of("host resolve resolution dns"),
+    ),
+    Combination(
         "a passing trouble",
         CauseKind.TRANSIENT,
         (
@@ -691,6 +738,22 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "transient eof premature prematurely busy idle broken_pipe timed stalling"
             ),
         ),
+        _TOOLS,
+    ),
+    Combination(
+        "what is not ready",
+        CauseKind.TRANSIENT,
+        (
+            words_of("not isn never"),
+            words_of("ready"),
+            words_of("model server backend endpoint service engine worker instance deployment llm"),
+        ),
+        _TOOLS,
+    ),
+    Combination(
+        "what cools down",
+        CauseKind.RATE_LIMIT,
+        (words_of("cooling cooldown throttle throttled throttling quota ratelimit ratelimited"),),
         _TOOLS,
     ),
     Combination(

@@ -71,6 +71,8 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "another request": ("",),
     "next request": ("",),
     "next message": ("",),
+    "next slot": ("",),
+    "next available slot": ("",),
     "next attempt": ("",),
     "time remaining": ("",),
     "time left": ("",),

@@ -19,6 +19,15 @@ LENGTH = (
     *said("aider", "possibly exceeded output limit", unless=("possibly exhausted context window",)),
     *said("GitHub Copilot", "hit the length limit"),
     *said(
+        "VS Code",
+        *(
+            f"{answer}{between}too long"
+            for answer in ("response", "output", "answer", "reply", "completion")
+            for between in (" ", " is ", " was ", " got ")
+        ),
+        unless=("tool", "header", "url", "wait"),
+    ),
+    *said(
         "Gemini, by the number of the reason",
         "finish_reason is 2",
         "finish_reason: 2",

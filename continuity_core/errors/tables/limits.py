@@ -96,6 +96,11 @@ USAGE = (
         "monthly token",
         "monthly allowance",
         "out of free",
+        *(
+            f"out of {kind}{uses}"
+            for kind in ("", "fast ", "slow ", "premium ", "your ", "codex ", "claude ", "chat ", "agent ")
+            for uses in ("requests", "messages", "prompts", "queries", "generations")
+        ),
         "messages until",
         "come back tomorrow",
         "back tomorrow",
@@ -390,6 +395,11 @@ THROTTLE = (
         "too frequent",
         "too often",
         "request frequency",
+        "request rate",
+        "requests in flight",
+        "in-flight requests",
+        "one request at a time",
+        "burst capacity",
         "ip limit",
         "limit exceeded for api_key",
     ),

@@ -199,6 +199,7 @@ OVERFLOW = (
         "exceed*max context",
         "exceeds context",
         "context overflow",
+        "context budget",
         "context window is full",
         "context window full",
         "context is too long",

@@ -157,6 +157,8 @@ SERVER_FAULT = (
         "currently down",
         "is down for",
         "out of memory",
+        "cuda error",
+        "nccl error",
         "technical difficult",
         "technical issue",
         "technical problem",

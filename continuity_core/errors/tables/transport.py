@@ -87,6 +87,9 @@ TRANSPORT = (
         "choices is less than",
         "expecting value: line 1 column 1",
         "[ssl",
+        "ssl_read",
+        "ssl_connect",
+        "ssl_error",
         "_ssl.c",
     ),
     *said(
@@ -332,6 +335,7 @@ TRANSPORT = (
         "unexpected response from",
         "<timeout>",
         "<time-out>",
+        "*timedout",
         "*timeouterror",
         "*readtimeout",
         "*connecttimeout",
