@@ -16,6 +16,7 @@ from continuity_core.errors.normalising import (
     unwrapped,
     without_advice,
     without_denials,
+    without_guesses,
     without_urls,
 )
 from continuity_core.errors.sentences import sentences_of
@@ -296,7 +297,7 @@ class Evidence:
 
 
 def _comparable(raw: str) -> str:
-    return without_denials(without_advice(flat(without_urls(unescape(raw)))))
+    return without_guesses(without_denials(without_advice(flat(without_urls(unescape(raw))))))
 
 
 def _gap(text: str, position: int) -> int:

@@ -31,6 +31,14 @@ _ADVICE = re.compile(
     r"|resend your message to try again)\.?(?: context: [●○]{1,40} \d{1,3}% \(\d{1,9}/\d{1,9} tokens\))?"
     r"| (?:body_excerpt: )?payload_summary: \{[^{}]{0,400}\}"
 )
+_CHOICE = r"[^.!?,]{1,100},[^.!?]{1,200} or [^.!?]{1,160}"
+_GUESS = re.compile(
+    r"\b(?:this|it|which) (?:usually|often|may|might|could|can) (?:(?:indicate|mean|happen)s?(?: when| if)?"
+    rf"|be (?:due to|caused by|because of|a result of)|have been caused by) {_CHOICE}[.!?]?"
+    rf"|\b(?:possible|common|likely) (?:causes?|reasons?)(?: include| are)?:? {_CHOICE}"
+)
+"""Several causes that a program can think of, of which none is told to be the one."""
+_GUESSING = ("this ", "it ", "which ", " causes", " reasons", " cause", " reason")
 _FRAME = re.compile(r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?(?=\r?\n|$)")
 _PYTHON_FRAME = re.compile(
     r"Traceback \(most recent call last\):"
@@ -93,6 +101,13 @@ def without_urls(text: str) -> str:
 def without_denials(text: str) -> str:
     """Flattened ``text`` without what it says not to be the reason (``not your usage limit``)."""
     return _DENIAL.sub(" ", text) if "not " in text else text
+
+
+def without_guesses(text: str) -> str:
+    """Flattened ``text`` without what may be the reason, where a program names several."""
+    if " or " not in text or not any(map(text.__contains__, _GUESSING)):
+        return text
+    return _GUESS.sub(" ", text)
 
 
 def without_advice(text: str) -> str:

@@ -16,12 +16,21 @@ _LARGER = re.compile(
     r"\b(\d[\d,]{2,15})(?: [a-z]{3,12})? (?:is |are )?(?:larger|greater|more|bigger|higher) than "
     r"(?:the |your |its |a |our )?(?:limit of |maximum of )?(\d[\d,]{2,15})"
 )
+_LENGTHS = re.compile(
+    r"max(?:imum)?[ _]?length:? (?:is |of )?(\d[\d,]{3,12})(?: characters)?, (?:but )?"
+    r"(?:actual|got|given|received|was)(?: length)?:? (?:is |of )?(\d[\d,]{3,12})"
+)
+"""``expected maxLength: 42000, actual: 46735``; a length below 1000 is that of a name."""
 _ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?> ?(?:[a-z_]{1,16} ?)?\(?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 
 
 def larger_than_its_limit(text: str) -> tuple[int, int] | None:
     """What one request needs and the smaller limit that the lower-case ``text`` tells, or None."""
+    if "max" in text and "length" in text:
+        lengths = _LENGTHS.search(text)
+        if lengths is not None:
+            return _if_larger(lengths.group(2), lengths.group(1))
     if "request" not in text and "token" not in text:
         return None
     requested = _REQUESTED.search(text)

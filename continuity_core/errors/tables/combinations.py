@@ -219,7 +219,7 @@ OUTPUT_CAPS: tuple[Combination, ...] = (
             words_of("limit cap maximum max quota allowance"),
             words_of("reached exceeded hit exhausted"),
         ),
-        (_RATES - words_of("quota")) | words_of("possibly request context input prompt"),
+        (_RATES - words_of("quota")) | words_of("possibly request context input prompt string field"),
     ),
     Combination(
         "a cap by its name",
