@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 import logging
 import re
@@ -126,6 +127,13 @@ class _Observer(AgentRail):
             ctx.request_force_finish({"output": "", "result_type": "answer"})
 
 
+class _RetriesAtOnce(ModelAnomalyDetectionRail):
+    """The framework's own retries, as soon as they are decided on."""
+
+    def _request_transient_retry(self, ctx: AgentCallbackContext, decision: Any) -> None:
+        super()._request_transient_retry(ctx, dataclasses.replace(decision, retry_after_seconds=None))
+
+
 class OpenJiuwenSession:
     """One agent and one conversation while a scenario is played."""
 
@@ -152,7 +160,7 @@ class OpenJiuwenSession:
             )
             Runner.resource_mgr.add_tool(LocalFunction(card, _asynchronous(tool)))
             self._agent.ability_manager.add(card)
-        retries = ModelAnomalyDetectionRail(
+        retries = _RetriesAtOnce(
             max_retries=0,
             transient_max_retries=self._play.native_retries,
             transient_base_delay_seconds=0,

@@ -139,9 +139,10 @@ class PiHost:
         _write(folder / "settings.json", settings)
         source = (Path(__file__).parent / "tools.mjs").read_text(encoding="utf-8")
         tools = folder / "tools.mjs"
-        tools.write_text(
-            source.replace("PLAY_TOOLS", json.dumps(str(folder / "tools.json"))), encoding="utf-8"
-        )
+        filled = {"PLAY_TOOLS": str(folder / "tools.json"), "PLAY_RETRIES": play.native_retries}
+        for word, value in filled.items():
+            source = source.replace(word, json.dumps(value))
+        tools.write_text(source, encoding="utf-8")
         command = [
             *self._pi.command,
             "--mode",
