@@ -24,6 +24,42 @@ _LENGTHS = re.compile(
 _ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?> ?(?:[a-z_]{1,16} ?)?\(?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 
+_SIZE = r"(\d[\d,]{3,12})"
+_COMPARED = re.compile(
+    rf"(?<![\w.,-]){_SIZE}\)?[^.;\d]{{0,60}}?(?:exceed|than |over |above|beyond"
+    rf"|must be (?:less|at most|smaller|below|under)|<=|not fit|n't fit)[^;\d]{{0,60}}?(?<![\w.,-]){_SIZE}"
+)
+"""``prompt_tokens (40211) must be less than max_seq_len (32768)``."""
+_GIVEN = re.compile(
+    r"(?:at most|<=|less than|up to|maximum|limit|supports?|allows?|accepts?)[^;\d]{0,40}?"
+    rf"(?<![\w.,-]){_SIZE}[^;\d]{{0,60}}?(?:given|got|received|requested|sent|provided|contains|has|have|was|are|actual"
+    rf"|resulted in|used)[^;\d]{{0,24}}?(?<![\w.,-]){_SIZE}"
+)
+"""``must have less than 4096 tokens. Given: 6021``."""
+_OF_AN_INPUT = ("token", "context", "prompt", "input", "n_ctx")
+_OF_SOMETHING_ELSE = (
+    "output",
+    "completion",
+    "max_tokens",
+    "max tokens",
+    "image",
+    "file",
+    "rate",
+    "per min",
+    "per sec",
+    "tpm",
+    "quota",
+    " day",
+    "daily",
+    "week",
+    "month",
+    "hour",
+    "balance",
+    "credit",
+    "temperature",
+    "parameter",
+)
+
 
 def larger_than_its_limit(text: str) -> tuple[int, int] | None:
     """What one request needs and the smaller limit that the lower-case ``text`` tells, or None."""
@@ -44,11 +80,16 @@ def larger_than_its_limit(text: str) -> tuple[int, int] | None:
 
 
 def more_tokens_than_fit(text: str) -> tuple[int, int] | None:
-    """The tokens and the smaller limit of a comparison (``45012 > 32768``), unless it is of the output."""
-    if ">" not in text or "token" not in text or "output" in text or "max_tokens" in text:
+    """The size of an input and the smaller limit beside it, unless it is of the output or of a rate."""
+    if not any(map(text.__contains__, _OF_AN_INPUT)) or any(map(text.__contains__, _OF_SOMETHING_ELSE)):
         return None
-    numbers = _ARROW.search(text)
-    return None if numbers is None else _if_larger(*numbers.groups())
+    numbers = _ARROW.search(text) if ">" in text else None
+    if numbers is None:
+        numbers = _COMPARED.search(text)
+    if numbers is not None:
+        return _if_larger(*numbers.groups())
+    given = _GIVEN.search(text)
+    return None if given is None else _if_larger(given.group(2), given.group(1))
 
 
 def _if_larger(asked: str, allowed: str) -> tuple[int, int] | None:

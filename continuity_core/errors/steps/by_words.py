@@ -18,6 +18,7 @@ from continuity_core.errors.tables.combinations import (
     NO_ROOM,
     OUTPUT_CAPS,
     PLAIN_WORDS,
+    THE_CONTEXT,
 )
 from continuity_core.errors.tables.exception_names import (
     CANCELLATIONS,
@@ -71,8 +72,8 @@ _BARE_REFUSALS = frozenset(
     }
 )
 """A refusal that may have any reason: where the text speaks of a throttle, that is the reason."""
-_OUTPUT_CAPS, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
-    CombinationIndex, (OUTPUT_CAPS, PLAIN_WORDS, COMBINATIONS, LAST_WORDS)
+_OUTPUT_CAPS, _THE_CONTEXT, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
+    CombinationIndex, (OUTPUT_CAPS, THE_CONTEXT, PLAIN_WORDS, COMBINATIONS, LAST_WORDS)
 )
 _LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
@@ -208,6 +209,9 @@ def overflow(case: Deliberation) -> Verdict | None:
     )
     if found is not None or case.find("throttle") is not None:
         return found
+    row = next(case.spoken_of(_THE_CONTEXT), None)
+    if row is not None and case.find("billing") is None:
+        return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
     sizes = more_tokens_than_fit(case.evidence.text)
     if sizes is None:
         return None

@@ -155,6 +155,28 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a cap on costs",
+        CauseKind.PERMANENT,
+        (
+            words_of("cost costs charge charges spend spending"),
+            words_of("limit cap budget ceiling"),
+            words_of("reached exceeded exceeds hit over"),
+        ),
+        words_of("daily weekly monthly tokens"),
+    ),
+    Combination(
+        "too little to spend",
+        CauseKind.PERMANENT,
+        (
+            words_of("balance credit credits funds"),
+            words_of("requires needs more not"),
+            words_of("enough more sufficient additional"),
+        ),
+        words_of(
+            "refresh reset resets renew context thinking tokens token daily weekly monthly today reasoning rate turn turns wait"
+        ),
+    ),
+    Combination(
         "an empty purse",
         CauseKind.PERMANENT,
         (
@@ -245,6 +267,22 @@ OUTPUT_CAPS: tuple[Combination, ...] = (
     ),
 )
 """An output that was cut at its cap; asked before limits, whose words it shares."""
+
+THE_CONTEXT: tuple[Combination, ...] = (
+    Combination(
+        "the end of the context",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            words_of("context n_ctx ctx"),
+            words_of("window limit length size budget"),
+            words_of(
+                "reached reaches hit full exceeded exceeds exceed exceeding exhausted overflow over overran"
+            ),
+        ),
+        _RATES | words_of("output completion browser deadline canceled image possibly caching cache"),
+    ),
+)
+"""A context that is full, whatever the program that tells it failed with; asked before limits and faults."""
 
 COMBINATIONS: tuple[Combination, ...] = (
     Combination(
@@ -639,6 +677,10 @@ COMBINATIONS: tuple[Combination, ...] = (
             words_of("model models"),
             words_of("unsupported unknown deprecated retired invalid found exist support not"),
         ),
+        words_of(
+            "produced provide provided provides return returned respond responded generate generated output answer response "
+            "reach reached could tried"
+        ),
     ),
     Combination(
         "the request",
@@ -735,7 +777,7 @@ LAST_WORDS: tuple[Combination, ...] = (
             words_of(
                 "temporarily temporary momentarily hiccup glitch outage maintenance unresponsive stalled flaky "
                 "disruption intermittent timeout disconnected unreachable overload saturated congested congestion "
-                "transient eof premature prematurely busy idle broken_pipe timed stalling"
+                "unavailable transient eof premature prematurely busy idle broken_pipe timed stalling"
             ),
         ),
         _TOOLS,
@@ -807,6 +849,12 @@ LAST_WORDS: tuple[Combination, ...] = (
             ),
         ),
         _TOOLS | words_of("limit max maximum"),
+    ),
+    Combination(
+        "a call that failed",
+        CauseKind.TRANSIENT,
+        (words_of("fetch gateway handshake socket upload"), words_of("failed failure bad")),
+        _TOOLS,
     ),
     Combination(
         "no JSON",

@@ -122,6 +122,11 @@ NAME_WORDS: tuple[Combination, ...] = (
         (words_of("throttled throttling throttle ratelimited ratelimit cooldown quota"),),
     ),
     Combination(
+        "an exhausted resource",
+        CauseKind.RATE_LIMIT,
+        (words_of("resource resources capacity_units"), words_of("exhausted")),
+    ),
+    Combination(
         "no room",
         CauseKind.TRANSIENT,
         (
