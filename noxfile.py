@@ -75,6 +75,15 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """The reader of errors against many minutes of broken text: it never raises, and never takes long."""
+    session.install("-e", ".[test]")
+    session.run(
+        "pytest", "tests/errors/test_error_hostile_input.py", "--hypothesis-profile=fuzz", *session.posargs
+    )
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """The built archives hold what they should; the installed wheel works with no checkout in reach."""
     session.install("build")

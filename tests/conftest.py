@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ settings.register_profile(
 )
 settings.register_profile(
     "ci", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None, print_blob=True
+)
+# For a search of many minutes, in which one example a second is far too slow: "nox -s fuzz".
+settings.register_profile(
+    "fuzz", max_examples=40_000, deadline=timedelta(seconds=1), database=None, print_blob=True
 )
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
