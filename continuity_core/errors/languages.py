@@ -9,7 +9,34 @@ from continuity_core.errors.tables.other_languages import CONCEPTS, STATEMENTS, 
 from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 
 _ENGLISH = frozenset(
-    {"the", "your", "been", "please", "you", "was", "with", "not", "and", "that", "have", "from"}
+    [
+        "the",
+        "your",
+        "been",
+        "please",
+        "you",
+        "was",
+        "with",
+        "not",
+        "and",
+        "that",
+        "have",
+        "from",
+        "again",
+        "this",
+        "has",
+        "are",
+        "reached",
+        "exceeded",
+        "requested",
+        "failed",
+        "its",
+        "while",
+        "after",
+        "when",
+        "before",
+        "there",
+    ]
 )
 """Words of English alone: a text in ASCII with two of them is English."""
 _LETTER = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u2e80-\uffef]")
