@@ -16,7 +16,7 @@ from pydantic_graph import End
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.hosts.pydantic_ai.agent_run import AgentRun
 from continuity_core.hosts.pydantic_ai.cautions import warn_of_server_held_history
-from continuity_core.hosts.pydantic_ai.entries import EntryReader, projected, resuming_request
+from continuity_core.hosts.pydantic_ai.entries import EntryReader, note_broken, projected, resuming_request
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
 from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
 from continuity_core.hosts.pydantic_ai.failing import failed_turn, is_of_the_model
@@ -49,6 +49,8 @@ class RunDriver(AgentRun):
     _not_to_run: frozenset[str] = frozenset()
     """Calls that are never executed."""
     _end_run: str | None = None
+    _refused: str | None = None
+    """Why the next request is not to be made. Raised when it is in the history: it carries the results."""
     _adjust: Adjust | None = None
     _asked: Asked = Asked()
     _entries: EntryReader = attrs.field(factory=EntryReader)
@@ -59,6 +61,9 @@ class RunDriver(AgentRun):
         """Note what is asked for, and leave out of the request what must not reach the model."""
         if self.run is None:
             return request
+        refused, self._refused = self._refused, None
+        if refused is not None and self.recovers:
+            raise exceptions.UsageLimitExceeded(refused)
         if self._adjust is not None:
             request.model_settings = {**(request.model_settings or {}), **settings_of(self._adjust)}
         self._asked = Asked.of(request, stop_reason_required=self.stop_reason_required)
@@ -172,6 +177,8 @@ class RunDriver(AgentRun):
             result = await self.run.before_settle(facts)
         if result.resume:
             return await self._resume(ctx, turn, result)
+        if turn.failure is not None and self.recovers:
+            note_broken(node.model_response)
         self._end_run = result.end_run
         if self.recovers and not turn.unfinished:
             self._not_to_run = frozenset(call.id for call in turn.tool_calls)
@@ -207,8 +214,7 @@ class RunDriver(AgentRun):
             end_run = boundary.end_run
         if isinstance(result, End):
             return await self._ending(ctx, node, result)
-        if end_run is not None and self.recovers:
-            raise exceptions.UsageLimitExceeded(end_run)
+        self._refused = end_run
         return result
 
     async def _from_history(self, ctx: RunContext[Any], node: Any) -> Any:

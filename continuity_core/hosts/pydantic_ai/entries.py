@@ -18,7 +18,7 @@ from continuity_core.model.entries import Entry, EntryRef, Role
 from continuity_core.model.stop_reason import StopReason
 
 METADATA_KEY = "continuity"
-"""The key of our note in the metadata of the empty request by which a turn is resumed."""
+"""The key of our note in the metadata of a broken response, and of the empty request that resumes a turn."""
 _LEFT_OUT = "left_out"
 
 _ROLES: Mapping[str, Role] = {
@@ -135,6 +135,8 @@ def text_of(response: ModelResponse) -> str:
 
 
 def _stop_reason(response: ModelResponse) -> StopReason | None:
+    if _says_left_out(response):
+        return StopReason.ERROR
     if response.finish_reason is None:
         return StopReason.ERROR if response.state == "interrupted" else None
     return _FINISH_REASONS.get(response.finish_reason)
@@ -170,9 +172,16 @@ def resuming_request(*, left_out: bool) -> ModelRequest:
 
 def _is_left_out_by(messages: Sequence[ModelMessage], index: int) -> bool:
     """Whether the request after this response says that the response was left out."""
-    if index + 1 >= len(messages):
-        return False
-    note = (getattr(messages[index + 1], "metadata", None) or {}).get(METADATA_KEY)
+    return index + 1 < len(messages) and _says_left_out(messages[index + 1])
+
+
+def note_broken(response: ModelResponse) -> None:
+    """Note in the history that the response broke off, where the framework took it for whole."""
+    response.metadata = {**(response.metadata or {}), METADATA_KEY: {_LEFT_OUT: True}}
+
+
+def _says_left_out(message: ModelMessage) -> bool:
+    note = (message.metadata or {}).get(METADATA_KEY)
     return isinstance(note, dict) and note.get(_LEFT_OUT) is True
 
 

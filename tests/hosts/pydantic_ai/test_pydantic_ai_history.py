@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, capture_run_messages
+from pydantic_ai.exceptions import UsageLimitExceeded
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -86,6 +87,49 @@ async def test_the_request_after_a_failed_run_is_clean(
     assert server.requests[-1].mentions("RESULT_OF_STEP")
     assert not server.requests[-1].mentions("BROKEN")
     assert server.requests[-1].user_texts == ("First", "Second")
+
+
+async def test_half_a_stream_that_was_returned_as_the_answer_is_not_sent_again(
+    server: FaultServer, model: Any, load: Callable[..., Continuity]
+) -> None:
+    server.play([{"text": "BROKEN", "cut": "no_finish"}, DONE])
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=load({"max_resumes": 0}))])
+    with capture_run_messages() as messages:
+        await _streamed(agent, "First")
+    history = saved_and_loaded(messages)
+    assert isinstance(history[-1], ModelResponse)
+    assert history[-1].text == "BROKEN"
+    assert (await agent.run("Second", message_history=history)).output == "done"
+    assert not server.requests[-1].mentions("BROKEN")
+    assert server.requests[-1].user_texts == ("First", "Second")
+
+
+async def test_half_a_stream_is_left_as_it_is_while_recovery_is_only_observed(
+    server: FaultServer, model: Any, load: Callable[..., Continuity]
+) -> None:
+    server.play([{"text": "BROKEN", "cut": "no_finish"}])
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=load({"mode": "observe"}))])
+    with capture_run_messages() as messages:
+        await _streamed(agent, "First")
+    assert messages[-1].metadata is None
+
+
+async def test_the_history_of_a_run_that_a_plugin_ended_has_the_results_of_its_tools(
+    server: FaultServer, model: Any, load: Callable[..., Continuity]
+) -> None:
+    server.play([{"tool_calls": [{"name": "step"}]}, DONE])
+    limits = {"plugins": {"run-limits": {"max_requests": 1}}}
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=load(limits))])
+
+    @agent.tool_plain
+    def step() -> str:
+        return "RESULT_OF_STEP"
+
+    with capture_run_messages() as messages, pytest.raises(UsageLimitExceeded):
+        await agent.run("First")
+    history = saved_and_loaded(messages)
+    assert (await agent.run("Second", message_history=history)).output == "done"
+    assert server.requests[-1].mentions("RESULT_OF_STEP")
 
 
 async def _streamed(agent: Agent[None, Any], prompt: str) -> None:
