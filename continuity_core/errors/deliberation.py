@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import NamedTuple
@@ -24,6 +25,8 @@ USAGE_WINDOW_SECONDS = 900.0
 """A stated wait longer than this makes a limit of vague wording a usage window."""
 
 _RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
+_EXCEPTION = re.compile(r"(?<![\w.$])[\w.$]{1,120}(?:exception|error)\b")
+_LETTERS = re.compile(r"[a-z]+")
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 
 
@@ -180,9 +183,11 @@ class Deliberation:
         return self.retry_flag() or verdict
 
     def says_nothing(self) -> bool:
-        """Whether the text has nothing but words that every failure has."""
+        """Whether the text has nothing but words that every failure has, and names of exceptions."""
         folded = self.evidence.folded
-        telling = any(word not in UNTELLING and word.isalpha() for word in folded.words)
+        telling = {word for word in folded.words if not _tells_nothing(word)}
+        if telling and ("exception" in folded.text or "error" in folded.text):
+            telling.difference_update(*map(_LETTERS.findall, _EXCEPTION.findall(folded.text)))
         if telling or folded.ascii_only:
             return not telling
         rest = folded.text
@@ -198,6 +203,13 @@ class Deliberation:
         return Verdict(
             kind, f"The provider says that it {'may' if flag else 'must not'} be tried again.", "should-retry"
         )
+
+
+def _tells_nothing(word: str) -> bool:
+    """Whether ``word`` is one that every failure has, or two of them whose line break was lost."""
+    if word in UNTELLING or not word.isalpha():
+        return True
+    return any(word[:end] in UNTELLING and word[end:] in UNTELLING for end in range(1, len(word)))
 
 
 def shown(wording: Wording) -> str:

@@ -9,7 +9,7 @@ from continuity_core.errors.tables.other_languages import CONCEPTS, STATEMENTS, 
 from continuity_core.errors.word_index import FoldedText, IndexEntry, WordIndex
 
 _ENGLISH = frozenset(
-    [
+    {
         "the",
         "your",
         "been",
@@ -24,19 +24,8 @@ _ENGLISH = frozenset(
         "from",
         "again",
         "this",
-        "has",
-        "are",
-        "reached",
-        "exceeded",
-        "requested",
-        "failed",
-        "its",
-        "while",
-        "after",
-        "when",
-        "before",
-        "there",
-    ]
+    }
+    | {"has", "are", "reached", "exceeded", "requested", "failed", "its", "while", "after", "when", "before"}
 )
 """Words of English alone: a text in ASCII with two of them is English."""
 _LETTER = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u2e80-\uffef]")

@@ -29,7 +29,8 @@ _DENIAL = re.compile(
 _ADVICE = re.compile(
     r"[ .]{0,3}please (?:retry if you think this is a transient or recoverable error"
     r"|resend your message to try again)\.?(?: context: [●○]{1,40} \d{1,3}% \(\d{1,9}/\d{1,9} tokens\))?"
-    r"| (?:body_excerpt: )?payload_summary: \{[^{}]{0,400}\}"
+    r"|(?: |body_excerpt: ?)payload_summary: \{[^{}]{0,400}\}"
+    r"|[⏵▶]{1,2} ?[a-z ]{1,40}\(shift\+tab to cycle\)"
 )
 _CHOICE = r"[^.!?,]{1,100},[^.!?]{1,200} or [^.!?]{1,160}"
 _GUESS = re.compile(
@@ -39,7 +40,10 @@ _GUESS = re.compile(
 )
 """Several causes that a program can think of, of which none is told to be the one."""
 _GUESSING = ("this ", "it ", "which ", " causes", " reasons", " cause", " reason")
-_FRAME = re.compile(r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?(?=\r?\n|$)")
+_FRAME = re.compile(
+    r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?"
+    r"(?: ~?\[[^\]\n]{1,160}\])?(?=\r?\n|$)"
+)
 _PYTHON_FRAME = re.compile(
     r"Traceback \(most recent call last\):"
     r"|\n {1,4}File \"[^\"\n]{1,300}\", line \d{1,7}, in [^\n]{1,100}(?:\n {3,8}[^\n]{0,300}){0,2}"
@@ -112,7 +116,7 @@ def without_guesses(text: str) -> str:
 
 def without_advice(text: str) -> str:
     """Flattened ``text`` without what a program prints behind every error, whatever it is."""
-    if "please re" not in text and " payload_summary: " not in text:
+    if "please re" not in text and "payload_summary: " not in text and "shift+tab" not in text:
         return text
     return _ADVICE.sub(" ", text).strip()
 

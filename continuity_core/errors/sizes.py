@@ -21,7 +21,7 @@ _LENGTHS = re.compile(
     r"(?:actual|got|given|received|was)(?: length)?:? (?:is |of )?(\d[\d,]{3,12})"
 )
 """``expected maxLength: 42000, actual: 46735``; a length below 1000 is that of a name."""
-_ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?> ?(?:[a-z_]{1,16} ?)?\(?(\d[\d,]{2,11})")
+_ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?>=? ?(?:[a-z_]{1,16} ?)?\(?(\d[\d,]{2,11})")
 """``45012 > 32768``, as many write a number of tokens beside its limit."""
 
 _SIZE = r"(\d[\d,]{3,12})"
