@@ -53,6 +53,9 @@ _TOOLS = re.compile(
     r"|(?:slack|notion|jira|linear|gmail|google (?:drive|calendar|sheets|docs|search)|stripe|twilio|discord"
     r"|telegram|confluence|asana|trello|salesforce|hubspot|airtable|figma|sentry|datadog|zendesk|shopify|dropbox)"
     r"(?: api)?(?: error)?(?: \(\d{3}\))?:"
+    r"|(?:failed|unable|error|could not|cannot)(?: to)? (?:read|write|open|load|edit|save|apply)(?:ing)?"
+    r"(?: the| your)? (?:file|config|patch|diff|settings|directory)\b"
+    r"|(?:\d{1,5} )?tests? (?:timed out|failed|exceeded)\b"
     # files of this machine
     r"|(?:error: )?(?:eacces|eperm|enospc|emfile|eisdir|enotdir|eexist|erofs): "
     r")"

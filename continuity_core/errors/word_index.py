@@ -68,7 +68,7 @@ def _sure(entry: IndexEntry[T]) -> _Sure:
     last = len(entry.pieces) - 1
     for number, piece in enumerate(entry.pieces):
         tokens = _tokens(piece)
-        if (number > 0 or entry.anywhere) and piece[:1].isalnum():
+        if (number > 0 or entry.anywhere) and piece[:1].isascii() and piece[:1].isalnum():
             del tokens[0]
         if tokens:
             open_end = (number < last or entry.open_end) and piece[-1].isalnum()

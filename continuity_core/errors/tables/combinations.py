@@ -255,6 +255,27 @@ OUTPUT_CAPS: tuple[Combination, ...] = (
         _RATES | words_of("exceed must invalid parameter supported requested context"),
     ),
     Combination(
+        "a stop reason",
+        CauseKind.LENGTH,
+        (
+            words_of("finish_reason stop_reason finishreason stopreason reason"),
+            words_of("length max_tokens maxtokens max_output_tokens"),
+        ),
+        _RATES
+        | words_of("exceed exceeded must invalid supported context prompt input request name content_length"),
+    ),
+    Combination(
+        "a spent output",
+        CauseKind.LENGTH,
+        (
+            words_of("output max_tokens max_output_tokens completion"),
+            words_of("tokens budget allowance max_tokens"),
+            words_of("consumed exhausted spent used"),
+            words_of("all whole entire"),
+        ),
+        _RATES | words_of("prompt input context usage request"),
+    ),
+    Combination(
         "an answer that stopped at its length",
         CauseKind.LENGTH,
         (
@@ -289,12 +310,14 @@ COMBINATIONS: tuple[Combination, ...] = (
         "stopped by the user",
         CauseKind.CANCELLED,
         (
-            words_of("user caller client"),
+            words_of("user caller client you human operator keyboard esc"),
             words_of(
-                "abort aborted cancel cancelled canceled stopped interrupted rejected declined dismissed denied"
+                "abort aborted cancel cancelled canceled stopped interrupted rejected declined dismissed denied pressed"
             ),
         ),
-        words_of("connection tool stream"),
+        words_of(
+            "connection tool stream subscription plan account payment order key token access permission"
+        ),
     ),
     Combination(
         "the context",
@@ -699,6 +722,19 @@ _TOOLS = words_of("tool tools agent agents function plugin hook file line test t
 
 LAST_WORDS: tuple[Combination, ...] = (
     Combination(
+        "a stop",
+        CauseKind.CANCELLED,
+        (
+            words_of(
+                "run turn task generation execution conversation session keyboard ctrl signal job workflow reply"
+            ),
+            words_of("interrupted interrupt cancelled canceled aborted"),
+        ),
+        words_of(
+            "timeout connection stream server error network deadline upstream tool command retry retrying response prediction"
+        ),
+    ),
+    Combination(
         "an answer that did not come",
         CauseKind.TRANSIENT,
         (
@@ -730,7 +766,7 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
                 "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe must verify "
                 "verification terms outdated obsolete denied rejected refused invalid illegal malformed blocked "
-                "removed flagged expired discontinued"
+                "removed flagged expired discontinued refusal"
             ),
         ),
         _TOOLS | words_of("connection"),

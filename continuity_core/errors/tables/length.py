@@ -74,6 +74,9 @@ LENGTH = (
         "reason max_tokens",
         "reason: length",
         "reason=length",
+        "^max_tokens$",
+        "^max_output_tokens$",
+        "^length$",
         *(
             f"{stopped}{between}{reason}"
             for stopped in ("incomplete", "truncated", "stopped", "finished", "ended", "cut off")
@@ -143,6 +146,7 @@ LENGTH = (
     ),
     *said(
         "Chinese and Japanese agents",
+        "输出*被截断",
         "输出被截断",
         "回复被截断",
         "内容被截断",

@@ -81,7 +81,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "zbyt_dług za_dług çok_uzun 超长 超長 过多字 缩短 縮短"
     ),
     "key": _stems(
-        "api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "
+        "token apikey api_key api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "
         "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
     ),
     "invalid": _stems(
@@ -171,7 +171,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "回复 回覆 输出 輸出 回答 odpowied yanıt çıktı antwoord phản_hồi respons"
     ),
     "cut": _stems(
-        "abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
+        "途切れ abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
         "切り詰め 打ち切 잘렸 잘림 잘려 截断 截斷 ucięt skrócon kesildi afgekapt cắt_bớt terpotong"
     ),
     "subscription": _stems(
