@@ -43,6 +43,7 @@ STEPS = (
     Step(by_words.output_cap),
     Step(by_words.too_large),
     Step(by_words.overflow),
+    Step(by_words.remote_call_refused),
     Step(by_words.refused),
     Step(by_words.openai_quota, "openai-quota"),
     _worded("usage", CauseKind.USAGE_LIMIT, "a usage window is spent"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
 from continuity_core.errors.stems import stem
 from continuity_core.errors.tables.combinations import Combination
 
+_KEY = "api_key"
+_KEYS = ("_api_key", "_apikey", "_access_key", "_secret_key", "_api_token", "_auth_token")
+"""Endings of names of keys: ``example_api_key`` is an ``api_key``, too."""
 _END = re.compile(r"[.;!?|\u00b7\u2022](?:\s|$)|[{}]")
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _NO_WORD = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
@@ -20,8 +24,13 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 def stems_of(text: str) -> frozenset[str]:
     """The stems of the words of the lower-case ``text``; a name with underscores is one word."""
-    plain = text.isascii() and "_" not in text
-    return frozenset(map(stem, text.translate(_NO_WORD).split() if plain else _WORD.findall(text)))
+    if "_" not in text:
+        return frozenset(
+            map(stem, text.translate(_NO_WORD).split() if text.isascii() else _WORD.findall(text))
+        )
+    words = _WORD.findall(text)
+    keys = (_KEY for word in words if word.endswith(_KEYS))
+    return frozenset(map(stem, itertools.chain(words, keys)))
 
 
 class CombinationIndex:

@@ -74,8 +74,9 @@ _SETTING = re.compile(r"(?:export )?[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}=
 _HEADER_WITH_ROOM = re.compile(r"(?:x-)?ratelimit-[a-z-]{0,24}remaining[a-z-]{0,12}: [1-9]\d{0,9}")
 _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||left|remaining)")
 _COUNT_USED = re.compile(
-    r"\b(\d{1,9}) ?(?:of|/) ?(\d{1,9}) (?:[a-z-]{2,16} ){0,3}(?:used|remaining|left)\b"
-    r"|\bremaining:? (\d{1,9}) ?(?:of|/) ?(\d{1,9})\b"
+    r"\b(?P<part>\d[\d,]{0,11}) ?(?:of|/) ?(?P<whole>\d[\d,]{0,11}) "
+    r"(?:[a-z-]{2,16} ){0,3}(?P<how>used|remaining|left)\b"
+    r"|\bremaining:? (?P<rest>\d[\d,]{0,11}) ?(?:of|/) ?(?P<all>\d[\d,]{0,11})\b"
 )
 _COUNT_LEFT = re.compile(r"\b[1-9]\d{0,8} (?:[a-z-]{2,16} ){1,2}(?:remaining|left)\b")
 _RESET_SHOWN = re.compile(
@@ -149,5 +150,8 @@ def _shows_a_count(text: str) -> bool:
     count = _COUNT_USED.search(text)
     if count is None:
         return _COUNT_LEFT.search(text) is not None or _HEADER_WITH_ROOM.fullmatch(text) is not None
-    part, whole = (int(number) for number in count.groups() if number is not None)
-    return 0 < part < whole
+    part, whole = (
+        int(number.replace(",", ""))
+        for number in (count["part"] or count["rest"], count["whole"] or count["all"])
+    )
+    return part < whole and (part > 0 or count["how"] == "used")

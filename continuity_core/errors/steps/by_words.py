@@ -77,6 +77,10 @@ _OUTPUT_CAPS, _THE_CONTEXT, _PLAIN_WORDS, _COMBINATIONS, _LAST_WORDS = map(
 )
 _LIMITS = tuple(row for row in COMBINATIONS if row.name in {"a window", "a throttle", "a limit"})
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
+_REMOTE_CALL = re.compile(
+    r"rpc error: code = "
+    r"(invalidargument|permissiondenied|unauthenticated|notfound|failedprecondition|unimplemented)\b"
+)
 _CLAUSES_LENGTH = 512
 _VAGUE_BESIDE_A_REFUSAL = frozenset(
     {"a fault of the service", "a broken connection", "an error of the connection", "a page instead of JSON"}
@@ -152,6 +156,15 @@ def quotes_a_provider(case: Deliberation) -> bool:
         for code, _depth in case.evidence.codes
         for table in (codes.DECISIVE, codes.LIMIT, codes.QUOTA, codes.WEAK)
     )
+
+
+def remote_call_refused(case: Deliberation) -> Verdict | None:
+    """The code of a remote call that was refused (``rpc error: code = …``), whatever a gateway made of it."""
+    found = _REMOTE_CALL.search(case.evidence.text) if "rpc error" in case.evidence.text else None
+    if found is None:
+        return None
+    why = f"The remote call ended with {found.group(1)!r}: the same request fails again."
+    return Verdict(CauseKind.PERMANENT, why, f"code:{found.group(1)}")
 
 
 def parameter(case: Deliberation) -> Verdict | None:

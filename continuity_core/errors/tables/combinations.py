@@ -71,6 +71,16 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         words_of("rate limit limited cooldown quota request metadata header parameter backed throttled"),
     ),
     Combination(
+        "a key that is not set",
+        CauseKind.PERMANENT,
+        (
+            words_of("api_key apikey access_token secret_key"),
+            words_of("not no isn without"),
+            words_of("set found provided defined configured given exported present"),
+        ),
+        words_of("rate limit limited cooldown quota parameter throttled"),
+    ),
+    Combination(
         "a token that does not open",
         CauseKind.PERMANENT,
         (

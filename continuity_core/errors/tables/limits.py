@@ -52,7 +52,6 @@ USAGE = (
         "quota_exhausted",
         "terminalquotaerror",
         "quota exceeded for the day",
-        "quota will reset after * h",
     ),
     *said("OpenRouter", "free-models-per-day"),
     *said("GitHub Models", "bymodelbyday", "per 86400s", "*byday"),
