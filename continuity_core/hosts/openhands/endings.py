@@ -73,8 +73,14 @@ def _is_usage_made_up(raw: Any, model: Any, messages: Any) -> bool:
             model=raw.model, messages=model.format_messages_for_llm(messages)
         ):
             return True
-        text = raw.choices[0].message.content or ""
+        message = raw.choices[0].message
+        text = (message.content or "") + "".join(
+            call.model_dump_json() for call in getattr(message, "tool_calls", None) or ()
+        )
         counted = litellm.token_counter(model=raw.model, text=text, count_response_tokens=True)
+        reasoning = getattr(message, "reasoning_content", None)
+        if reasoning:
+            counted += litellm.token_counter(text=reasoning, count_response_tokens=True)
         return bool("anthropic" in str(model.model) and usage.completion_tokens == counted)
     except Exception:
         return False

@@ -163,6 +163,24 @@ async def test_a_stream_that_just_ends_is_no_answer(world: Any, finish: Finish) 
     assert not world.requests[1].mentions("half an ans")
 
 
+async def test_calls_and_reasoning_in_a_stream_that_just_ends_are_no_answer_either(
+    world: Any, finish: Finish
+) -> None:
+    step = PlayedTool(name="step", result="ok")
+    whole = call("step", '{"path": "x"}', text="half an ans", reasoning="hm", cut="no_finish")
+    world.play(whole, DONE)
+    changed = {"model": "anthropic/scripted", "base_url": world.server.root_url}
+    llm = world.llm(stream=True).model_copy(update=changed)
+    conversation = world.conversation(
+        agent=world.agent(llm=llm, tools=[step]), token_callbacks=[lambda chunk: None]
+    )
+    conversation.send_message("go")
+    await finish(conversation)
+    assert get_agent_final_response(conversation.state.events) == "done"
+    assert step.times_run == 0
+    assert not world.requests[1].mentions("half an ans")
+
+
 async def test_a_provider_whose_streams_never_say_why_they_end_is_taken_at_its_word_after_three(
     world: Any, finish: Finish
 ) -> None:
