@@ -52,7 +52,7 @@ def core_of(text: str) -> str:
     bracketed = _BRACKETED.fullmatch(text)
     core = text if bracketed is None else bracketed.group(1)
     prefix = _PREFIX.match(core)
-    return _TAIL.sub("", core[prefix.end() if prefix is not None else 0 :]).strip(" .!\"'")
+    return _TAIL.sub("", core[prefix.end() if prefix is not None else 0 :]).strip(" .!\"'*<>`~-")
 
 
 def may_be_a_stop(text: str) -> bool:

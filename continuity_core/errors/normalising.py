@@ -8,7 +8,8 @@ import unicodedata
 # Every pattern here is a single character class, or bounded, so that the time is linear in the text.
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
-_BOX = re.compile(r"[\u2500-\u257f\u23bf]")
+_BOX = re.compile(r"[\u2139\u23bf\u24b6-\u24e9\u2500-\u257f]")
+"""Lines of boxes, and letters in circles that terminals show before a message."""
 _TAG = re.compile(r"<[a-z/!][^<>]{0,2048}>", re.IGNORECASE)
 _INVISIBLE_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _URL = re.compile(r"\b(?:https?|wss?)(?:://|%3a%2f%2f)[^\s\"'<>()\[\]{}\\,;]{1,2048}", re.IGNORECASE)
