@@ -18,6 +18,7 @@ from continuity_core.errors.normalising import (
     without_denials,
     without_guesses,
     without_urls,
+    without_wide_blanks,
 )
 from continuity_core.errors.sentences import sentences_of
 from continuity_core.errors.tables.codes import CODE_FIELDS, STATUS_FIELDS
@@ -297,7 +298,9 @@ class Evidence:
 
 
 def _comparable(raw: str) -> str:
-    return without_guesses(without_denials(without_advice(flat(without_urls(unescape(raw))))))
+    return without_guesses(
+        without_denials(without_advice(without_wide_blanks(flat(without_urls(unescape(raw))))))
+    )
 
 
 def _gap(text: str, position: int) -> int:

@@ -49,6 +49,7 @@ _PYTHON_FRAME = re.compile(
     r"Traceback \(most recent call last\):"
     r"|\n {1,4}File \"[^\"\n]{1,300}\", line \d{1,7}, in [^\n]{1,100}(?:\n {3,8}[^\n]{0,300}){0,2}"
 )
+_WIDE_BLANK = re.compile(r"(?<=\d) (?=[\u3040-\u30ff\u4e00-\u9fff])")
 _ENTITIES = ("&quot;", "&#39;", "&#x27;", "&#34;", "&amp;", "&lt;", "&gt;", "&nbsp;")
 _ESCAPED_ESCAPE = re.compile(r"\\{1,8}(?:x1b|u001b|033|e)(?=\[)", re.IGNORECASE)
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
@@ -125,6 +126,11 @@ def without_advice(text: str) -> str:
 def flat(text: str) -> str:
     """Lower case, every run of white space one blank: what phrases are looked for in."""
     return " ".join(text.split()).lower()
+
+
+def without_wide_blanks(text: str) -> str:
+    """Flattened ``text`` without blanks between a number and a Chinese or Japanese word that it counts."""
+    return text if text.isascii() else _WIDE_BLANK.sub("", text)
 
 
 def unwrapped(text: str) -> str | None:

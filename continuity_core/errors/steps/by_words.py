@@ -294,7 +294,11 @@ def vague_window(case: Deliberation) -> Verdict | None:
 
 
 def throttle(case: Deliberation) -> Verdict | None:
-    """A throttle, or a bucket of a day."""
+    """A throttle, or a bucket of a day, unless the provider's own type says that its server is overloaded."""
+    if case.find("overload") is not None and any(
+        code == "servererror" for code, _depth in case.evidence.codes
+    ):
+        return overload(case)
     return case.worded_limit(case.find("throttle") or case.find("daily"))
 
 

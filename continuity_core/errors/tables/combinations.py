@@ -745,6 +745,15 @@ LAST_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "a cut answer",
+        CauseKind.LENGTH,
+        (words_of("response output answer completion reply generation"), words_of("truncated cut")),
+        _TOOLS
+        | words_of(
+            "stream json sse chunk connection body bytes server http eof unexpected unexpectedly network off"
+        ),
+    ),
+    Combination(
         "an answer that did not come",
         CauseKind.TRANSIENT,
         (
