@@ -192,9 +192,10 @@ def test_request_settings_of_a_plugin_hold_for_one_turn(home: PiHome) -> None:
         assert [request.decoded.output_limit for request in pi.server.requests] == [64, 128, 64]
 
 
-def test_a_limit_of_the_run_ends_it(home: PiHome) -> None:
+@pytest.mark.parametrize("stop", ["tool_calls", "length"])
+def test_a_limit_of_the_run_ends_it(home: PiHome, stop: str) -> None:
     (home.work / "mine.toml").write_text("[plugins.run-limits]\nmax_requests = 1\n")
-    call = {"tool_calls": [{"name": "bash", "arguments": '{"command": "true"}'}]}
+    call = {"tool_calls": [{"name": "bash", "arguments": '{"command": "true"}'}], "stop": stop}
     with home.rpc([call, DONE], "--continuity-config", "mine.toml") as pi:
         pi.prompt()
         assert pi.settled()["aborted"]

@@ -241,7 +241,8 @@ class Extension {
       const how = { signal: signal?.aborted ? AbortSignal.timeout(ABORTED_MS) : signal };
       const result = await this.ask("run/turn_ended", { turn: turnOf(event, response), host }, how);
       if (signal?.aborted) return boundaryResult(event, late, false);
-      const goesOn = retryFollows !== false || (event.message.stopReason === "toolUse" && event.toolResults.length > 0);
+      // Pi goes on after a cut call, too: it has an error for its result.
+      const goesOn = retryFollows !== false || event.toolResults.length > 0;
       return this.act(event, ctx, result, late, goesOn);
     } finally {
       this.inputs.waiting = false;
