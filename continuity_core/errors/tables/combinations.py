@@ -906,6 +906,12 @@ LAST_WORDS: tuple[Combination, ...] = (
         _TOOLS | words_of("limit max maximum"),
     ),
     Combination(
+        "a cut body",
+        CauseKind.TRANSIENT,
+        (words_of("truncated cut incomplete partial"), words_of("body bytes json stream chunk sse event")),
+        _TOOLS | words_of("schema"),
+    ),
+    Combination(
         "a call that failed",
         CauseKind.TRANSIENT,
         (words_of("fetch gateway handshake socket upload"), words_of("failed failure bad")),

@@ -61,6 +61,21 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "제한되었 제한됩 제한됐 제한된_상태 制限されて 制限中 被限制 已限制 受到限制 gedrosselt begrenzt_worden drosselung ralentie limitad_temporal "
         "ограничен обмежен ograniczon sınırlandı"
     ),
+    "login": _stems("登录 登入 ログイン 로그인 anmeldung iniciar_sesión вход_в"),
+    "permission": _stems("权限 權限 権限 권한 berechtigung permisos permissões autorisation прав_доступа"),
+    "without": _stems("没有 无 沒有 無 缺少 不足 ありません ない 없 keine sin_ sem_ sans_ нет"),
+    "not enabled": _stems("未开通 未激活 未启用 未開通 没有开通 不包含 未包含 需要开通 尚未开通"),
+    "parameter": _stems(
+        "参数 參數 パラメータ パラメーター 매개변수 파라미터 parámetro parâmetro paramètre параметр"
+    ),
+    "account": _stems(
+        "账号 账户 帐号 帳號 帳戶 用户组 アカウント 계정 konto compte cuenta conta учётн учетн аккаунт"
+    ),
+    "shut": _stems(
+        "封禁 封停 禁用 停用 冻结 凍結 停止されて 정지 차단되었 gesperrt deaktiviert suspendu désactiv suspendid bloquead desativad заблокирован "
+        "zablokowan"
+    ),
+    "empty answer": _stems("内容为空 返回为空 响应为空 回复为空 结果为空 空响应 空回复 応答が空 응답이_비어"),
     "minute": _stems(
         "pro_minute pro_sekunde par_minute par_seconde por_minuto por_segundo al_minuto al_secondo в_минуту в_секунду "
         "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
@@ -68,7 +83,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "input": _stems(
         "eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
         "contexto mensaje conversación mensagem conversa input contesto messaggio conversazione ввод входн контекст запрос "
-        "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 内容 內容 文本 wejści wiadomoś "
+        "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 内容 內容 文本 请求体 請求體 le_message votre_message wejści wiadomoś "
         "girdi bağlam invoer đầu_vào ngữ_cảnh masukan konteks"
     ),
     "context": _stems(
@@ -86,7 +101,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "invalid": _stems(
         "ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
-        "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 "
+        "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 올바르지 "
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
         "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
     ),
@@ -124,7 +139,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "unavailable": _stems(
         "nicht_verfügbar nicht_erreichbar indisponible injoignable no_disponible no_está_disponible indisponíve "
-        "non_disponibile non_è_disponibile temporaneamente_non недоступ 利用できません 利用不可 ご利用いただけません 사용할_수_없 이용할_수_없 不可用 "
+        "non_disponibile non_è_disponibile temporaneamente_non недоступ 没有可用 无可用 暂无可用 利用できません 利用不可 ご利用いただけません 사용할_수_없 이용할_수_없 不可用 "
         "无法使用 無法使用 无法访问 暂停服务 niedostępn kullanılamıyor hizmet_dışı niet_beschikbaar không_khả_dụng tidak_tersedia otillgänglig "
         "nedostupn"
     ),
@@ -134,7 +149,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "타임아웃 超时 逾時 超時 limit_czasu zaman_aşım time-out hết_thời_gian waktu_permintaan waktu_tunggu tidsgräns vypršel_čas"
     ),
     "connection": _stems(
-        "verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 "
+        "verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 流式 数据流 ストリーム 스트림 通信 "
         "połączeni bağlantı verbinding kết_nối koneksi anslutning připojení netzwerk réseau red_ rede_ сет ネットワーク 네트워크 网络 網路 "
         "подключени связь"
     ),
@@ -149,7 +164,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "overloaded": _stems(
         "überlastet ausgelastet überlastung surchargé sobrecargad sobrecarga sobrecarregad sovraccaric перегруж "
         "переванта 過負荷 混雑 混み合 アクセスが集中 과부하 혼잡 过载 過載 繁忙 拥挤 拥堵 忙碌 przeciąż yoğunluk aşırı_yük overbelast quá_tải "
-        "kelebihan_beban sedang_sibuk överbelast přetížen "
+        "开小差 kelebihan_beban sedang_sibuk överbelast přetížen "
         "人数较多 人数过多 人數過多 饱和 飽和 请求量过大 负载过高 負載過高"
     ),
     "internal": _stems(
@@ -213,6 +228,7 @@ class Statement(NamedTuple):
 STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a stop by the user", CauseKind.CANCELLED, ("user", "stopped")),
     Statement("an answer that was cut", CauseKind.LENGTH, ("output", "cut")),
+    Statement("the cap of the output", CauseKind.LENGTH, ("output", "limit", "exceeded")),
     Statement("an input that is too long", CauseKind.CONTEXT_OVERFLOW, ("input", "too long")),
     Statement("the context", CauseKind.CONTEXT_OVERFLOW, ("context", "exceeded")),
     Statement("the length of the input", CauseKind.CONTEXT_OVERFLOW, ("input", "length", "exceeded")),
@@ -220,6 +236,13 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a key", CauseKind.PERMANENT, ("key", "invalid")),
     Statement("a subscription", CauseKind.PERMANENT, ("subscription", "invalid")),
     Statement("access", CauseKind.PERMANENT, ("denied",)),
+    Statement("a permission", CauseKind.PERMANENT, ("permission", "without")),
+    Statement("a login", CauseKind.PERMANENT, ("login", "invalid")),
+    Statement("an account that is shut", CauseKind.PERMANENT, ("account", "shut")),
+    Statement("a key that is shut", CauseKind.PERMANENT, ("key", "shut")),
+    Statement("what is not enabled", CauseKind.PERMANENT, ("not enabled",)),
+    Statement("a parameter", CauseKind.PERMANENT, ("parameter", "broken")),
+    Statement("a parameter", CauseKind.PERMANENT, ("parameter", "invalid")),
     Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
     Statement("money", CauseKind.PERMANENT, ("to be paid",)),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
@@ -245,6 +268,8 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
     Statement("a fault of the service", CauseKind.TRANSIENT, ("internal",)),
     Statement("the connection", CauseKind.TRANSIENT, ("connection", "broken")),
+    Statement("what is behind the gateway", CauseKind.TRANSIENT, ("upstream", "unavailable")),
+    Statement("an empty answer", CauseKind.TRANSIENT, ("empty answer",)),
     Statement("what is behind the gateway", CauseKind.TRANSIENT, ("upstream", "broken")),
     Statement("an answer that did not come", CauseKind.TRANSIENT, ("no answer",)),
 )
