@@ -23,6 +23,7 @@ from continuity_core.errors.tables.combinations import (
 from continuity_core.errors.tables.exception_names import (
     CANCELLATIONS,
     NEVER_A_PROVIDER,
+    OF_TOOLS,
     PROGRAM_FAULTS,
 )
 from continuity_core.model.cause import CauseKind
@@ -114,6 +115,12 @@ def not_the_provider(case: Deliberation) -> Verdict | None:
     if names and NEVER_A_PROVIDER.issuperset(names) and not quotes_a_provider(case):
         why = f"A {case.evidence.spelled(names[0])} is a mistake in a program, not the provider's error."
         return Verdict(CauseKind.UNKNOWN, why, f"exception:{names[0]}")
+    if names and names[0] in OF_TOOLS:
+        return Verdict(
+            CauseKind.UNKNOWN,
+            f"A {case.evidence.spelled(names[0])} is a tool's error.",
+            f"exception:{names[0]}",
+        )
     if is_a_question(case.evidence.text):
         return Verdict(CauseKind.UNKNOWN, "The text is a question of a person, no failure.", "question")
     if is_source(case.evidence.text, case.evidence.failure.message):
@@ -190,7 +197,7 @@ def output_cap(case: Deliberation) -> Verdict | None:
     found = case.worded("length", CauseKind.LENGTH, "the output was cut at its cap")
     if found is not None or case.evidence.status == 429 or case.find("throttle") is not None:
         return found
-    if not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
+    if case.find("transport") is not None or not PROGRAM_FAULTS.isdisjoint(case.evidence.exception_names):
         return None
     row = next(case.spoken_of(_OUTPUT_CAPS), None)
     return None if row is None else Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")

@@ -248,6 +248,7 @@ NOT_THE_PROVIDER = (
     *said(
         "services that agents call as tools: searching, reading pages, running code",
         "<tavily>",
+        "<ddg>",
         "<serpapi>",
         "serper.dev",
         "<firecrawl>",

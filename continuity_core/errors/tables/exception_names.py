@@ -33,6 +33,14 @@ NEVER_A_PROVIDER = frozenset(
 )
 """Of these the types whose message quotes a name of the program, never a provider."""
 
+OF_TOOLS = frozenset(
+    (
+        "toolexception toolerror toolexecutionerror toolinvocationerror toolcallexception toolretryerror mcperror "
+        "calledprocesserror subprocesserror playwrighterror duckduckgosearchexception"
+    ).split()
+)
+"""Types that a tool raises, or the program that runs it."""
+
 EXCEPTION_NAMES: dict[str, CauseKind] = {
     **_rows(
         CauseKind.RATE_LIMIT,

@@ -278,7 +278,6 @@ VAGUE_FAULT = (
         "come back later",
         "please try again",
         "please retry",
-        "something went wrong",
         "provider returned error",
         "provider error",
         "request failed",
