@@ -229,8 +229,8 @@ class _Reader:
                 return None
             return self._of_duration(duration, start, hedged)
         instant, zoned = self._instant(position)
-        if instant is None:
-            return None
+        if instant is None or (window and not any(map(str.isdigit, text[position : instant.end]))):
+            return None  # ``every Monday`` tells how often, not when next
         guidance = Guidance(
             until=instant.at,
             approximate=hedged or instant.coarse,

@@ -368,7 +368,13 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
     if (
         name in ZONES
         and parts.zone is None
-        and (parts.clock is not None or parts.day is not None or name == "beijing")
+        and (
+            parts.clock is not None
+            or parts.day is not None
+            or parts.days_ahead is not None
+            or parts.weekday is not None
+            or name == "beijing"
+        )
     ):
         zone = ZONES[name]
         loaded = load_zone(zone) if isinstance(zone, str) else timezone(timedelta(hours=zone))

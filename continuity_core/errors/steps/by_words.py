@@ -221,7 +221,9 @@ def too_large(case: Deliberation) -> Verdict | None:
 
 
 def overflow(case: Deliberation) -> Verdict | None:
-    """A request that does not fit the context of the model."""
+    """A request that does not fit the context of the model; with status 402 it fits but is not paid for."""
+    if case.evidence.status == 402:
+        return None
     found = case.worded(
         "overflow",
         CauseKind.CONTEXT_OVERFLOW,
@@ -420,8 +422,10 @@ def combination(case: Deliberation) -> Verdict | None:
             or (status in (402, 403) and row.name == "a limit")
         ):
             continue
-        if row.kind is CauseKind.CONTEXT_OVERFLOW and status == 429 and case.guidance:
-            continue  # what does not fit fits after no wait
+        if row.kind is CauseKind.CONTEXT_OVERFLOW and (
+            status == 402 or (status == 429 and case.guidance)  # what does not fit fits after no wait
+        ):
+            continue
         if row.kind is CauseKind.TRANSIENT and (
             request_refused(case)
             or (row.name in _VAGUE_BESIDE_A_REFUSAL and (status == 400 or case.find("invalid") is not None))

@@ -750,7 +750,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         (words_of("response output answer completion reply generation"), words_of("truncated cut")),
         _TOOLS
         | words_of(
-            "stream json sse chunk connection body bytes server http eof unexpected unexpectedly network off"
+            "stream json sse chunk connection body bytes server http eof unexpected unexpectedly network"
         ),
     ),
     Combination(

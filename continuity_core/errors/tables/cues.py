@@ -105,6 +105,12 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "more quota": ("",),
     "you get more": ("",),
     # the others: the rest of the word does not matter
+    "reseta": None,
+    "resete": None,
+    "resetta": None,
+    "resetuj": None,
+    "renova": None,
+    "сбрасыва": None,
     "versuch": None,
     "verfügbar": None,
     "de novo": None,

@@ -101,6 +101,10 @@ CANCELLED = (
         "已被取消",
         "已中止",
         "已停止生成",
+        "cancelled by token",
+        "canceled by token",
+        "cancellation token",
+        "cancellation requested",
         "interrupt signal",
         "signal: interrupt",
         "pressed esc",
@@ -116,6 +120,7 @@ BARE_STOPS = frozenset(
     {"abort", "aborterror", "^c", "keyboardinterrupt", "cancellederror", "asyncio.cancellederror"}
     | {"asyncio.exceptions.cancellederror", "sigint", "received sigint", "interrupt", "terminated by user"}
     | set(_STOPPED)
+    | {f"^c{between}{stop}" for between in ("", " ") for stop in (*_STOPPED, "keyboardinterrupt")}
     | {
         f"{subject} {verb}{stop}"
         for subject in (

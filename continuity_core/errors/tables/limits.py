@@ -394,6 +394,11 @@ THROTTLE = (
         "too frequent",
         "too often",
         "request frequency",
+        *(
+            f"{what} from your {where}"
+            for what in ("traffic", "requests", "activity", "messages", "calls")
+            for where in ("end", "side", "account", "ip", "network", "organization", "address", "key")
+        ),
         "request rate",
         "requests in flight",
         "in-flight requests",

@@ -33,6 +33,12 @@ NAME_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "what was cut",
+        CauseKind.LENGTH,
+        (words_of("truncated"),),
+        words_of("stream json body connection archive input prompt context"),
+    ),
+    Combination(
         "what is too long",
         CauseKind.CONTEXT_OVERFLOW,
         (
