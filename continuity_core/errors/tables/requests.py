@@ -37,6 +37,8 @@ PARAMETER = (
         "argument '",
         'unknown name "',
         "unknown name '",
+        "invalid schema for",
+        "invalid function name",
         "unrecognized request argument",
         "unrecognized argument",
         "unrecognized parameter",
