@@ -76,6 +76,7 @@ _FILLERS = frozenset(
     ]
 )
 _ZONE_TAILS = frozenset({"time", "standard", "daylight"})
+_LATIN = re.compile(r"[a-z]{1,16}(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])")
 _TOKEN_LIMIT = 14
 JUST_PASSED = timedelta(seconds=90)
 """A clock time that passed this short ago is meant, not tomorrow's: clock texts carry minutes."""
@@ -346,7 +347,9 @@ def _read_word(text: str, position: int, parts: _Parts) -> tuple[int, bool] | No
     word = _WORD.match(text, position)
     if word is None:
         return None
-    name = next((lead for lead in LEAD_WORDS if text.startswith(lead, position)), word.group())
+    latin = _LATIN.match(text, position)  # ``utc`` of ``utcに``
+    spelled = latin.group() if latin is not None else word.group()
+    name = next((lead for lead in LEAD_WORDS if text.startswith(lead, position)), spelled)
     end = position + len(name)
     if name == "t" and parts.day is not None:
         return end, False

@@ -141,8 +141,20 @@ FORWARD: dict[str, tuple[str, ...] | None] = {
     "renovad": None,
     "renouvel": None,
     "erneuer": None,
+    "zurücksetz": None,
+    "renueva": None,
+    "gereset": None,
+    "odnow": None,
+    "đặt lại": None,
+    "làm mới": None,
+    "diperbarui": None,
+    "sıfırlan": None,
+    "yenilen": None,
     "rinnov": None,
-    "обновл": None,
+    "обнов": None,
+    "возобнов": None,
+    "доступ": None,
+    "снимется": None,
     "восстанов": None,
     "ждите": None,
     "зачекай": None,
@@ -261,7 +273,7 @@ OWN_ENDINGS = (
 FILLERS = frozenset(
     (
         "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day using this model least "
-        "another more further about approximately approx around roughly circa ca some please only just up "
+        "another more further about approximately approx around roughly circa ca some się pukul lúc vào saat klo o please only just up "
         "an a limit limits quota usage seconds or daily weekly monthly every each automatically date later before "
         "utc then and when cycle ends billing period try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
         "dans environ le la les vers à às в de en unos unas el las los aproximadamente cerca nuevo dentro em "
@@ -375,6 +387,11 @@ TRAILING = (
     "opnieuw",
     "बाद",
     "múlva",
+    "'de sıfırlan",
+    "'te sıfırlan",
+    "'da sıfırlan",
+    "'de yenilen",
+    "'da yenilen",
     "kuluttua",
 )
 """What follows a time that is a wait."""

@@ -259,6 +259,8 @@ USAGE = (
         "kullanım limiti",
         "gebruikslimiet",
         "giới hạn sử dụng",
+        "giới hạn hàng ngày",
+        "giới hạn hằng ngày",
         "batas penggunaan",
     ),
 )

@@ -125,7 +125,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "inhaltsrichtlini nutzungsrichtlini sicherheitsrichtlini politique_de_contenu règles_de_contenu política_de_contenid "
         "política_de_uso política_de_conteúdo políticas_de_contenido politica_sui_contenut политик_контент политикой_контент "
         "политику_контент правила_использован コンテンツポリシー 利用規約に違反 安全上の理由 콘텐츠_정책 안전_정책 내용_정책 内容政策 內容政策 内容策略 "
-        "内容审核 内容审查 安全策略 安全政策 敏感词 敏感信息 içerik_politika polityk_treści chính_sách_nội_dung kebijakan_konten"
+        "内容审核 内容审查 不安全内容 不安全的内容 被拦截 已拦截 系统拦截 安全策略 安全政策 敏感词 敏感信息 içerik_politika polityk_treści chính_sách_nội_dung kebijakan_konten"
     ),
     "model": _stems("modell modèle modelo modello модел モデル 모델 模型 model"),
     "not found": _stems(
