@@ -8,9 +8,10 @@ import logging
 import os
 import tempfile
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar
+from unittest import mock
 
 # Read when the framework is imported: the client asks the network for the prices of models otherwise.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -78,9 +79,11 @@ class OpenHandsHost:
     @asynccontextmanager
     async def open(self, play: Play) -> AsyncIterator[HostSession]:
         """A new conversation for each scenario."""
-        session = OpenHandsSession(play, self._folder.name)
+        stops = _StopWords()
+        session = OpenHandsSession(play, self._folder.name, stops)
         try:
-            yield session
+            with stops.noted():
+                yield session
         finally:
             session.close()
 
@@ -89,27 +92,38 @@ class OpenHandsHost:
         self._folder.cleanup()
 
 
-class _WatchedLLM(LLM):
-    """The client, which notes the finish reason: the framework itself shows it to nobody."""
+class _StopWords:
+    """Notes the finish reason of the last answer: the framework itself shows it to nobody.
 
-    _stop: str | None = None
+    The class of the client stays what it is, and with that its copies and what they are watched by.
+    """
 
-    async def agenerate(self, *arguments: Any, **options: Any) -> Any:
-        self._stop = None
-        response = await super().agenerate(*arguments, **options)
-        self._stop = read_response(response).stop_reason.value
-        return response
+    last: str | None = None
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note those of every client, while this holds."""
+        generate = LLM.agenerate
+
+        async def noting(llm: LLM, *arguments: Any, **options: Any) -> Any:
+            self.last = None
+            response = await generate(llm, *arguments, **options)
+            self.last = read_response(response).stop_reason.value
+            return response
+
+        with mock.patch.object(LLM, "agenerate", noting):
+            yield
 
 
 class OpenHandsSession:
     """One conversation while a scenario is played."""
 
-    def __init__(self, play: Play, folder: str) -> None:
+    def __init__(self, play: Play, folder: str, stops: _StopWords) -> None:
         self._continuity = play.continuity
-        self._llm = _llm(play)
+        self._stops = stops
         tools = [tool_of(tool) for tool in play.tools]
         self._conversation: Any = Conversation(
-            agent=Agent(llm=self._llm, tools=tools),
+            agent=Agent(llm=_llm(play), tools=tools),
             workspace=folder,
             visualizer=None,
             token_callbacks=[_listen] if play.mode.stream else None,
@@ -137,7 +151,7 @@ class OpenHandsSession:
             return HostResult(stop="aborted", aborted=True)
         if state.execution_status is not ConversationExecutionStatus.FINISHED:
             return HostResult(error=f"the conversation is {state.execution_status.value}")
-        return HostResult(text=get_agent_final_response(state.events), stop=self._llm._stop)
+        return HostResult(text=get_agent_final_response(state.events), stop=self._stops.last)
 
     async def abort(self) -> None:
         """As whoever holds the conversation."""
@@ -160,9 +174,9 @@ class OpenHandsSession:
         self._conversation.close()
 
 
-def _llm(play: Play) -> _WatchedLLM:
+def _llm(play: Play) -> LLM:
     idle = _DEFAULT_IDLE_TIMEOUT if play.idle_timeout is None else play.idle_timeout
-    return _WatchedLLM(
+    return LLM(
         model=_MODELS[play.mode.dialect],
         base_url=play.root_url if play.mode.dialect == "anthropic" else play.base_url,
         api_key="any",
