@@ -40,6 +40,11 @@ _GUESS = re.compile(
     rf"|\b(?:possible|common|likely) (?:causes?|reasons?)(?: include| are)?:? {_CHOICE}"
 )
 """Several causes that a program can think of, of which none is told to be the one."""
+_CONDITION = re.compile(
+    r"\bif (?:the |your |you see |you get )?(?:a |an )?(?:http |error )?(?:status|code|error)[^.!?]{0,32}"
+    r"\b[45]\d\d\b[^.!?]{0,200}[.!?]?"
+)
+_CONDITIONS = ("if the ", "if you", "if a", "if http", "if status", "if error", "if code")
 _GUESSING = ("this ", "it ", "which ", " causes", " reasons", " cause", " reason")
 _FRAME = re.compile(
     r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?"
@@ -110,10 +115,12 @@ def without_denials(text: str) -> str:
 
 
 def without_guesses(text: str) -> str:
-    """Flattened ``text`` without what may be the reason, where a program names several."""
-    if " or " not in text or not any(map(text.__contains__, _GUESSING)):
-        return text
-    return _GUESS.sub(" ", text)
+    """Flattened ``text`` without what may be the reason, where a program names several, and conditions."""
+    if "if " in text and any(map(text.__contains__, _CONDITIONS)):
+        text = _CONDITION.sub(" ", text)
+    if " or " in text and any(map(text.__contains__, _GUESSING)):
+        text = _GUESS.sub(" ", text)
+    return text
 
 
 def without_advice(text: str) -> str:

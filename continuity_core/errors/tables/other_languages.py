@@ -61,6 +61,10 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "제한되었 제한됩 제한됐 제한된_상태 制限されて 制限中 被限制 已限制 受到限制 gedrosselt begrenzt_worden drosselung ralentie limitad_temporal "
         "ограничен обмежен ograniczon sınırlandı"
     ),
+    "billing": _stems(
+        "결제 청구 支払い情報 請求情報 お支払い 账单 帳單 计费 付款方式 abrechnung zahlungsdaten rechnungsdaten facturación facturation faturamento "
+        "fatturazione оплат биллинг płatnoś ödeme"
+    ),
     "login": _stems("登录 登入 ログイン 로그인 anmeldung iniciar_sesión вход_в"),
     "permission": _stems("权限 權限 権限 권한 berechtigung permisos permissões autorisation прав_доступа"),
     "without": _stems("没有 无 沒有 無 缺少 不足 ありません ない 없 keine sin_ sem_ sans_ нет"),
@@ -125,7 +129,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "inhaltsrichtlini nutzungsrichtlini sicherheitsrichtlini politique_de_contenu règles_de_contenu política_de_contenid "
         "política_de_uso política_de_conteúdo políticas_de_contenido politica_sui_contenut политик_контент политикой_контент "
         "политику_контент правила_использован コンテンツポリシー 利用規約に違反 安全上の理由 콘텐츠_정책 안전_정책 내용_정책 内容政策 內容政策 内容策略 "
-        "内容审核 内容审查 不安全内容 不安全的内容 被拦截 已拦截 系统拦截 安全策略 安全政策 敏感词 敏感信息 içerik_politika polityk_treści chính_sách_nội_dung kebijakan_konten"
+        "内容审核 内容审查 안전_필터 콘텐츠_필터 안전상의 セーフティフィルタ 安全フィルタ コンテンツフィルタ 安全过滤 内容过滤 sicherheitsfilter inhaltsfilter filtre_de_sécurité filtre_de_contenu filtro_de_segur filtro_de_conte filtro_di_sicurezza фильтр_безопас 不安全内容 不安全的内容 被拦截 已拦截 系统拦截 安全策略 安全政策 敏感词 敏感信息 içerik_politika polityk_treści chính_sách_nội_dung kebijakan_konten"
     ),
     "model": _stems("modell modèle modelo modello модел モデル 모델 模型 model"),
     "not found": _stems(
@@ -245,6 +249,8 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a parameter", CauseKind.PERMANENT, ("parameter", "invalid")),
     Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
     Statement("money", CauseKind.PERMANENT, ("to be paid",)),
+    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "exceeded", "billing")),
+    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "spent", "billing")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "spent")),
