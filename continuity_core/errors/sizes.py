@@ -26,7 +26,7 @@ _ARROW = re.compile(r"\b(\d[\d,]{2,11})\)?(?: tokens)? ?>=? ?(?:[a-z_]{1,16} ?)?
 
 _SIZE = r"(\d[\d,]{3,12})"
 _COMPARED = re.compile(
-    rf"(?<![\w.,-]){_SIZE}\)?[^.;\d]{{0,60}}?(?:exceed|than |over |above|beyond| but | while | whereas | vs"
+    rf"(?<![\w.,-]){_SIZE}\)?[^.;\d]{{0,60}}?(?:exceed|than |over |above|beyond|limit|max| but | while | vs"
     rf"|must be (?:less|at most|smaller|below|under)|<=|not fit|n't fit)[^;\d]{{0,60}}?(?<![\w.,-]){_SIZE}"
 )
 """``prompt_tokens (40211) must be less than max_seq_len (32768)``."""

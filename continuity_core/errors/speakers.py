@@ -33,13 +33,14 @@ _TOOLS = re.compile(
     r"(?:\.(?!(?:com|net|org|io|ai|dev|chat|completions|responses|embeddings|models|internal|local|svc|lan)\b)"
     r"[a-z]\w{1,30}){1,3} (?:failed|error|errored|returned|timed out)\b"
     # a name that begins with what the tool does (fetch_url error)
-    r"|(?:fetch|read|search|list|create|write|browse|open|web|load|download|scrape|edit|delete|grep|glob)"
+    r"|(?:fetch|read|search|list|create|write|browse|open|web|load|download|scrape|edit|delete|grep|glob"
+    r"|browser|execute|exec|computer|terminal|file|shell|notebook|todo|task|apply|replace|insert|str)"
     r"(?:_(?!model|llm|request|response|message|chat|stream|timeout|error|limit)[a-z]{2,20}){1,3}"
     r" (?:failed|error|errored|returned|timed out)\b"
     # what a tool shows of a file (Read tests/limits.py: ...)
     rf"|(?:read|edit|write|update|view|cat|open|grep|search|create)[ (:]{{1,2}}{_FILE}"
     # what stands before a tool's answer (WebFetch: 429)
-    r"|(?:webfetch|web_fetch|websearch|web_search|bash|grep|glob)(?:\([^()]{0,120}\))?: "
+    r"|(?:webfetch|web_fetch|websearch|web_search|bash|shell|terminal|grep|glob)(?:\([^()]{0,120}\))?: "
     r"|<?tool_result\b"
     r"|function call \w{1,60} (?:returned|failed)\b"
     # programs that agents run
@@ -76,6 +77,7 @@ _PERCENT_USED = re.compile(r"\b(\d{1,2})(?:\.\d{1,4})?% ?(?:used|of|,|·|\(|\||l
 _COUNT_USED = re.compile(
     r"\b(?P<part>\d[\d,]{0,11}) ?(?:of|/) ?(?P<whole>\d[\d,]{0,11}) "
     r"(?:[a-z-]{2,16} ){0,3}(?P<how>used|remaining|left)\b"
+    r"|\bused (?P<used>\d[\d,]{0,11}) ?(?:of|/) ?(?P<given>\d[\d,]{0,11})\b"
     r"|\bremaining:? (?P<rest>\d[\d,]{0,11}) ?(?:of|/) ?(?P<all>\d[\d,]{0,11})\b"
 )
 _COUNT_LEFT = re.compile(r"\b[1-9]\d{0,8} (?:[a-z-]{2,16} ){1,2}(?:remaining|left)\b")
@@ -152,6 +154,9 @@ def _shows_a_count(text: str) -> bool:
         return _COUNT_LEFT.search(text) is not None or _HEADER_WITH_ROOM.fullmatch(text) is not None
     part, whole = (
         int(number.replace(",", ""))
-        for number in (count["part"] or count["rest"], count["whole"] or count["all"])
+        for number in (
+            count["part"] or count["used"] or count["rest"],
+            count["whole"] or count["given"] or count["all"],
+        )
     )
-    return part < whole and (part > 0 or count["how"] == "used")
+    return part < whole and (part > 0 or "used" in count.group())

@@ -158,7 +158,7 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         (
             words_of("balance credit credits funds prepaid wallet budget"),
             words_of("no zero without"),
-            words_of("left remaining more available"),
+            words_of("left remaining more available cover pay"),
         ),
         words_of(
             "refresh reset resets renew context thinking tokens token daily weekly monthly today reasoning rate turn turns"
@@ -336,7 +336,7 @@ COMBINATIONS: tuple[Combination, ...] = (
             words_of("context prompt input thread n_ctx ctx history conversation messages transcript"),
             _TOO_MUCH,
         ),
-        _RATES | words_of("deadline canceled output image timeout"),
+        _RATES | words_of("deadline canceled output image timeout batch"),
     ),
     Combination(
         "the number of tokens",
@@ -396,13 +396,13 @@ COMBINATIONS: tuple[Combination, ...] = (
             words_of("size length entity bytes kb mb"),
             _TOO_MUCH,
         ),
-        _RATES | words_of("image file"),
+        _RATES | words_of("image file batch"),
     ),
     Combination(
         "a request that is too long",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            words_of("request requests prompt message messages input conversation payload body"),
+            words_of("request requests prompt message messages input conversation payload body chat thread"),
             words_of("too"),
             words_of("long large big"),
         ),
@@ -728,7 +728,7 @@ COMBINATIONS: tuple[Combination, ...] = (
 )
 """Sources: what the tables of wordings say again and again, whoever says it."""
 
-_TOOLS = words_of("tool tools agent agents function plugin hook file line test tests")
+_TOOLS = words_of("tool tools skill command agent agents function plugin hook file line test tests")
 
 LAST_WORDS: tuple[Combination, ...] = (
     Combination(
@@ -789,6 +789,33 @@ LAST_WORDS: tuple[Combination, ...] = (
             ),
         ),
         _TOOLS | words_of("connection"),
+    ),
+    Combination(
+        "attachments",
+        CauseKind.PERMANENT,
+        (
+            words_of("image images pixels attachment attachments pdf audio video documents"),
+            words_of("large big many exceeds exceed exceeded unsupported long invalid corrupted"),
+        ),
+        words_of("rate quota minute day"),
+    ),
+    Combination(
+        "more than may be given",
+        CauseKind.PERMANENT,
+        (
+            words_of("maximum max most"),
+            words_of("tools functions sequences stop images files choices"),
+            words_of("allowed supported expected got exceeds most given"),
+        ),
+        words_of("rate quota minute day turn turns step steps iterations"),
+    ),
+    Combination(
+        "a parameter out of its range",
+        CauseKind.PERMANENT,
+        (
+            words_of("temperature top_p top_k logprobs seed penalty frequency_penalty presence_penalty n"),
+            words_of("above below larger greater less maximum minimum must between range exceeds"),
+        ),
     ),
     Combination(
         "an answer that was not read",

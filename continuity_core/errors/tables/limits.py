@@ -262,6 +262,7 @@ USAGE = (
         "giới hạn hàng ngày",
         "giới hạn hằng ngày",
         "batas penggunaan",
+        unless=("rate_limited", "rate_limit_exceeded"),
     ),
 )
 """A window of hours or days, in words that decide whatever the wait."""
