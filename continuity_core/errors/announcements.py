@@ -48,6 +48,8 @@ _CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
 """``13h00`` and ``13:00:30``: clock times behind ``at``, durations elsewhere."""
 _CLOCK_WITH_ZONE = re.compile(r"\d{1,2}:\d\d:\d\d ?(?:utc|gmt|[ap]\.?m\b|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/)")
 _FILLER_LIMIT = 7
+_COUNTER = re.compile(r"[^\d()]{0,24}\((?:第|attempt|retry|try)? ?#?\d{1,3} ?(?:/|of) ?\d{1,3}(?!\d)")
+"""How often a client has tried: ``(2/5)``, ``(第 2/5 次)``."""
 _TRAILING_WINDOW = 48
 _VERB_WINDOW = 14
 _OCCURRENCE_LIMIT = 32
@@ -121,6 +123,8 @@ def _in_word(character: str) -> bool:
 
 def _is_own(text: str, end: int) -> bool:
     """Whether the verb behind a time says that the client itself tries again."""
+    if _COUNTER.match(text, end) is not None:
+        return True
     if text.isascii():
         return False
     behind = text[end : end + _VERB_WINDOW]

@@ -15,6 +15,7 @@ from continuity_core.errors.normalising import (
     unescape,
     unwrapped,
     without_advice,
+    without_conditions,
     without_denials,
     without_guesses,
     without_urls,
@@ -149,7 +150,17 @@ class Evidence:
     @lazy
     def folded(self) -> FoldedText:
         """The flattened text that phrases are looked for in."""
-        return FoldedText(_comparable(self.raw))
+        return FoldedText(without_guesses(self.told))
+
+    @lazy
+    def told(self) -> str:
+        """The flattened text, with what its program only guesses at."""
+        return _comparable(self.raw)
+
+    @property
+    def guesses(self) -> bool:
+        """Whether the program that made the text only guesses at the cause, and at several."""
+        return len(self.told) != len(self.text)
 
     @property
     def text(self) -> str:
@@ -159,7 +170,7 @@ class Evidence:
     def joined(self) -> FoldedText | None:
         """As ``folded``, with line breaks taken out, not turned into blanks; None where there are none."""
         joined = unwrapped(self.raw)
-        return None if joined is None else FoldedText(_comparable(joined))
+        return None if joined is None else FoldedText(without_guesses(_comparable(joined)))
 
     @property
     def foldings(self) -> tuple[FoldedText, ...]:
@@ -298,9 +309,8 @@ class Evidence:
 
 
 def _comparable(raw: str) -> str:
-    return without_guesses(
-        without_denials(without_advice(without_wide_blanks(flat(without_urls(unescape(raw))))))
-    )
+    flattened = without_wide_blanks(flat(without_urls(unescape(raw))))
+    return without_conditions(without_denials(without_advice(flattened)))
 
 
 def _gap(text: str, position: int) -> int:

@@ -37,6 +37,8 @@ _CHOICE = r"[^.!?,]{1,100},[^.!?]{1,200} or [^.!?]{1,160}"
 _GUESS = re.compile(
     r"\b(?:this|it|which) (?:usually|often|may|might|could|can) (?:(?:indicate|mean|happen)s?(?: when| if)?"
     rf"|be (?:due to|caused by|because of|a result of)|have been caused by) {_CHOICE}[.!?]?"
+    r"|\b(?:prompt|model|request|response|server|service|api|account|key|content) (?:may|might|could)"
+    r" (?:have (?:been )?|be )[^.!?]{1,100} or [^.!?]{1,160}[.!?]?"
     rf"|\b(?:possible|common|likely) (?:causes?|reasons?)(?: include| are)?:? {_CHOICE}"
 )
 """Several causes that a program can think of, of which none is told to be the one."""
@@ -45,7 +47,18 @@ _CONDITION = re.compile(
     r"\b[45]\d\d\b[^.!?]{0,200}[.!?]?"
 )
 _CONDITIONS = ("if the ", "if you", "if a", "if http", "if status", "if error", "if code")
-_GUESSING = ("this ", "it ", "which ", " causes", " reasons", " cause", " reason")
+_GUESSING = (
+    " may ",
+    " might ",
+    " could ",
+    "this ",
+    "it ",
+    "which ",
+    " causes",
+    " reasons",
+    " cause",
+    " reason",
+)
 _FRAME = re.compile(
     r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?"
     r"(?: ~?\[[^\]\n]{1,160}\])?(?=\r?\n|$)"
@@ -114,13 +127,14 @@ def without_denials(text: str) -> str:
     return _DENIAL.sub(" ", text) if "not " in text else text
 
 
+def without_conditions(text: str) -> str:
+    """Flattened ``text`` without its advice for another status (``if the status is 404, …``)."""
+    return _CONDITION.sub(" ", text) if "if " in text and any(map(text.__contains__, _CONDITIONS)) else text
+
+
 def without_guesses(text: str) -> str:
-    """Flattened ``text`` without what may be the reason, where a program names several, and conditions."""
-    if "if " in text and any(map(text.__contains__, _CONDITIONS)):
-        text = _CONDITION.sub(" ", text)
-    if " or " in text and any(map(text.__contains__, _GUESSING)):
-        text = _GUESS.sub(" ", text)
-    return text
+    """Flattened ``text`` without what may be the reason, where a program names several."""
+    return _GUESS.sub(" ", text) if " or " in text and any(map(text.__contains__, _GUESSING)) else text
 
 
 def without_advice(text: str) -> str:

@@ -445,7 +445,9 @@ def combination(case: Deliberation) -> Verdict | None:
 
 def last_words(case: Deliberation) -> Verdict | None:
     """Single words that lean one way, where nothing else tells."""
-    return None if case.evidence.status == 400 else _first_spoken(case, _LAST_WORDS)
+    if case.evidence.status == 400 or case.evidence.guesses:
+        return None
+    return _first_spoken(case, _LAST_WORDS)
 
 
 def name_in_prose(case: Deliberation) -> Verdict | None:
@@ -464,6 +466,6 @@ def name_in_prose(case: Deliberation) -> Verdict | None:
 
 def vague(case: Deliberation) -> Verdict | None:
     """Words that only ask for another try."""
-    if case.evidence.status == 400:
+    if case.evidence.status == 400 or case.evidence.guesses:
         return None
     return case.worded("vague", CauseKind.TRANSIENT, "the text only asks for another try")

@@ -399,6 +399,17 @@ COMBINATIONS: tuple[Combination, ...] = (
         _RATES | words_of("image file batch"),
     ),
     Combination(
+        "a size that must be kept",
+        CauseKind.CONTEXT_OVERFLOW,
+        (
+            words_of("input inputs prompt text context"),
+            words_of("must should have has"),
+            words_of("less fewer most"),
+            words_of("tokens token"),
+        ),
+        _RATES | words_of("output completion max_tokens max_new_tokens image"),
+    ),
+    Combination(
         "a request that is too long",
         CauseKind.CONTEXT_OVERFLOW,
         (

@@ -273,7 +273,7 @@ OWN_ENDINGS = (
 FILLERS = frozenset(
     (
         "in at on after for by until the your it is be will again to of from next time timestamp epoch unix request within less than under not past day using this model least "
-        "another more further about approximately approx around roughly circa ca some się pukul lúc vào saat klo o please only just up "
+        "another more further about approximately approx around roughly circa ca some się pukul lúc vào saat klo o active period still lasts remaining please only just up "
         "an a limit limits quota usage seconds or daily weekly monthly every each automatically date later before "
         "utc then and when cycle ends billing period try retry window access service es sie bitte um noch etwa ungefähr am ab erneut "
         "dans environ le la les vers à às в de en unos unas el las los aproximadamente cerca nuevo dentro em "
@@ -411,5 +411,8 @@ CLIENT_NOTICES = (
     "will retry",
     "timeout of",
     "timed out after",
+    "正在等待",
+    "正在重试",
+    "等待中",
 )
 """What stands before a time that is a client's own notice, or its own time limit."""

@@ -105,6 +105,8 @@ CANCELLED = (
         "canceled by token",
         "cancellation token",
         "cancellation requested",
+        "again to exit",
+        "again to quit",
         "interrupt signal",
         "signal: interrupt",
         "pressed esc",

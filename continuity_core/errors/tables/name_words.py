@@ -183,7 +183,7 @@ NAME_WORDS: tuple[Combination, ...] = (
         CauseKind.PERMANENT,
         (
             words_of("not"),
-            words_of("found supported allowed exist valid permitted enabled"),
+            words_of("found supported allowed exist valid permitted enabled configured"),
         ),
         words_of("tool file"),
     ),

@@ -76,7 +76,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "账号 账户 帐号 帳號 帳戶 用户组 アカウント 계정 konto compte cuenta conta учётн учетн аккаунт"
     ),
     "shut": _stems(
-        "封禁 封停 禁用 停用 冻结 凍結 停止されて 정지 차단되었 gesperrt deaktiviert suspendu désactiv suspendid bloquead desativad заблокирован "
+        "封禁 封停 禁用 停用 冻结 凍結 停止されて 정지 차단되었 gesperrt deaktiviert suspendu désactiv suspendid bloquead desativad заблокирован заблокован "
         "zablokowan"
     ),
     "empty answer": _stems("内容为空 返回为空 响应为空 回复为空 结果为空 空响应 空回复 応答が空 응답이_비어"),
@@ -104,7 +104,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
     ),
     "invalid": _stems(
-        "ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
+        "nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
         "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 올바르지 "
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
         "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
@@ -119,7 +119,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "ありません がない 없습니다 없어"
     ),
     "denied": _stems(
-        "zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
+        "немає_доступу zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
         "acceso_denegado no_autorizad acesso_negado não_autorizad accesso_negato non_autorizzat доступ_запрещ доступ_закрыт "
         "нет_доступа доступ_заборон アクセスが拒否 権限がありません 認証に失敗 접근이_거부 액세스가_거부 권한이_없 인증에_실패 访问被拒 拒绝访问 没有权限 "
         "权限不足 无权 认证失败 存取被拒 拒絕存取 沒有權限 權限不足 驗證失敗 odmowa_dostępu brak_dostępu erişim_engel yetkisiz toegang_geweigerd "

@@ -105,5 +105,5 @@ NUMBER_WORDS: dict[str, float] = {
     "十": 10,
 }
 
-CONNECTORS: frozenset[str] = frozenset("and und et y e и en i ve och 零 又".split())
+CONNECTORS: frozenset[str] = frozenset("and und et y e и і та en i oraz ve và dan och og 零 又".split())
 """Words between the parts of one duration."""
