@@ -20,6 +20,16 @@ Methods._turn_ended = lambda *arguments: os._exit(9)
 serve_stdio()
 """
 
+REFUSES_BOUNDARIES = """
+from continuity_core.hosts.stdio.methods import Methods
+from continuity_core.hosts.stdio.rpc import Code, RpcError
+from continuity_core.hosts.stdio.serving import serve_stdio
+async def refuse(*arguments):
+    raise RpcError(Code.MISUSE, "not now")
+Methods._turn_ended = Methods._before_settle = refuse
+serve_stdio()
+"""
+
 OTHER_PROTOCOL = """
 import json
 for line in iter(input, None):
@@ -60,6 +70,15 @@ def test_pi_behaves_as_without_us_and_says_so_once(home: PiHome, alone: Printed,
     assert "Pi works as without it" in said
     if child == "dies with a message":
         assert "broken installation" in said
+
+
+def test_what_the_child_refuses_is_told_and_pi_goes_on(home: PiHome, alone: Printed) -> None:
+    home.command = [sys.executable, "-P", "-c", REFUSES_BOUNDARIES]
+    printed = home.print(SCRIPT)
+    assert (printed.status, printed.output) == (alone.status, alone.output)
+    assert [r.strings for r in printed.requests] == [r.strings for r in alone.requests]
+    refused = "continuity: the child process refused"
+    assert printed.ours == [f"{refused} run/turn_ended: not now", f"{refused} run/before_settle: not now"]
 
 
 def test_a_child_that_dies_in_a_wait_lets_pi_settle_and_the_next_session_has_another(home: PiHome) -> None:

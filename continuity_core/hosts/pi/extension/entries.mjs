@@ -157,7 +157,7 @@ export class Entries {
 function sizeOf({ content }) {
   if (!Array.isArray(content)) return content?.length ?? 0;
   let size = content.length;
-  for (const block of content) if (block.type === "text") size += block.text.length;
+  for (const block of content) if (block.type === "text") size += block.text?.length ?? 0;
   return size;
 }
 

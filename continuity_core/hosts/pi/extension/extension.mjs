@@ -163,7 +163,13 @@ class Extension {
 
   /** @returns {Promise<any>} `undefined` where there is no answer */
   async ask(method, params = {}, how = {}) {
-    return this.child?.request(method, { session: this.session, ...params }, how);
+    const onRefused = (error) => this.callRefused(method, error);
+    return this.child?.request(method, { session: this.session, ...params }, { onRefused, ...how });
+  }
+
+  /** What was asked is not done; the next thing is asked all the same. */
+  callRefused(method, { message }) {
+    this.display.warn(`the child process refused ${method}: ${message}`);
   }
 
   // ---------------------------------------------------------------- runs
@@ -207,7 +213,11 @@ class Extension {
     if (!this.running) this.startRun(true);
     const { messages } = event;
     let lost = false;
-    const how = { signal: ctx.signal, onRefused: ({ code }) => (lost = code === RESYNC) };
+    const onRefused = (error) => {
+      if (error.code === RESYNC) lost = true;
+      else this.callRefused("run/project", error);
+    };
+    const how = { signal: ctx.signal, onRefused };
     let projection = await this.askEach(this.entries.update(messages, ctx.sessionManager), how);
     if (lost) projection = await this.askEach(this.entries.everything(messages), { signal: ctx.signal });
     const shown = projection && this.entries.apply(messages, projection);

@@ -41,11 +41,13 @@ export function turnOf(event, response) {
 function blocksOf(message) {
   const blocks = [];
   for (const block of message.content ?? []) {
-    if (block.type === "text") blocks.push({ type: "text", text: block.text });
+    // Where a stream broke, a block may have hardly begun.
+    if (block.type === "text") blocks.push({ type: "text", text: block.text ?? "" });
     else if (block.type === "thinking") {
       blocks.push({ type: "reasoning", text: block.thinking ?? "", redacted: block.redacted === true });
     } else if (block.type === "toolCall") {
-      blocks.push({ type: "tool_call", id: block.id, name: block.name, arguments: JSON.stringify(block.arguments ?? {}) });
+      const { id = "", name = "" } = block;
+      blocks.push({ type: "tool_call", id, name, arguments: JSON.stringify(block.arguments ?? {}) });
     }
   }
   return blocks;
@@ -88,7 +90,7 @@ export function textOfMessage(message) {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return typeof message.summary === "string" ? message.summary : "";
   let text = "";
-  for (const block of content) if (block.type === "text") text += block.text;
+  for (const block of content) if (block.type === "text") text += block.text ?? "";
   return text;
 }
 
@@ -103,7 +105,7 @@ export function entryOf(message, ref) {
       return { ref, role: "user", text };
     case "assistant": {
       const calls = [];
-      for (const block of message.content) if (block.type === "toolCall") calls.push(block.id);
+      for (const block of message.content) if (block.type === "toolCall") calls.push(block.id ?? "");
       return { ref, role: "assistant", text, calls, stop_reason: STOP_REASONS[message.stopReason] ?? null };
     }
     case "toolResult":

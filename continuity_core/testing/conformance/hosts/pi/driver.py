@@ -37,8 +37,8 @@ _APIS = {
 }
 _IDLE_MS = 60_000
 """Longer than any scenario may take, so that only ``idle_timeout`` itself makes a stream dead."""
-_CHILD_FAILED = "continuity: recovery is off in this session"
-"""What the extension says of a child that cannot be used."""
+_CHILD_FAILED = ("continuity: recovery is off in this session", "continuity: the child process refused")
+"""What the extension says of a child that cannot be used, or that does not understand it."""
 _STOPS = {"stop": "stop", "length": "length", "toolUse": "tool_use", "error": "error", "aborted": "aborted"}
 
 _Key: TypeAlias = tuple[str, int, float | None, bool]
