@@ -19,7 +19,7 @@ def _stems(text: str) -> tuple[str, ...]:
 
 CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "limit": _stems(
-        "kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
+        "limita limitet daglimiet weeklimiet gräns dagslimit kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
         "giới_hạn batas クォータ 上限 利用枠 制限 枠を 枠が 할당량 한도 제한 쿼터 配额 配額 额度 額度 限额 限額 限制 用量 tageskontingent "
         "wochenkontingent monatskontingent tageslimit wochenlimit"
     ),
@@ -29,23 +29,23 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "用完 耗盡 用盡 använd vyčerpán"
     ),
     "exceeded": _stems(
-        "erreicht überschritten überschreitet atteint dépass alcanzad alcanzó superad superó superat excedid excedeu excede_ "
+        "atins elér bereikt nått erreicht überschritten überschreitet atteint dépass alcanzad alcanzó superad superó superat excedid excedeu excede_ "
         "atingi ultrapassad raggiunt достиг превыш перевищ osiągni przekrocz aşıl aştı ulaşıl ulaştı bereikt overschreden "
-        "vượt đạt_đến tercapai terlampaui melebihi 達し 超え 超過し 초과 도달 넘었 넘어 已达 达到 超出 超过 超限 已達 達到 超過 nådd překroč"
+        "vượt đạt_đến tercapai mencapai terlampaui melebihi 達し 超え 超過し 초과 도달 넘었 넘어 已达 达到 超出 超过 超限 已達 達到 超過 nådd překroč"
     ),
     "period": _stems(
-        "täglich tages wöchentlich wochen monatlich monats quotidien hebdomadaire mensuel journali semanal mensual diario "
+        "zilnic săptămânal napi_ heti_ dagelijks daglimiet dagslimit dagliga harian mingguan täglich tages wöchentlich wochen monatlich monats quotidien hebdomadaire mensuel journali semanal mensual diario "
         "diaria diári mensal giornalier settimanal mensil дневн суточн недельн месячн денн тижнев місячн dzienn tygodniow "
         "miesięczn günlük haftalık aylık dagelijks wekelijks maandelijks hàng_ngày hàng_tuần hàng_tháng harian mingguan "
         "bulanan 1日 一日 日次 本日 今日 週間 月間 今月 今週 일일 하루 오늘 주간 월간 每日 每天 每周 每週 每月 本周 本週 本月 当日 當日 "
         "daglig veckovis denní týdenní"
     ),
     "request": _stems(
-        "anfrage requête solicitud petición peticiones solicitaç requisiç richiest запрос запит żąda zapyta istek istekl "
+        "cerer kérés anfrage requête solicitud petición peticiones solicitaç requisiç richiest запрос запит żąda zapyta istek istekl "
         "verzoek yêu_cầu permintaan リクエスト 要求 요청 请求 請求 调用 förfråg požadav"
     ),
     "too many": _stems(
-        "zu_viele zu_häufig trop_de trop_fréq demasiad muitas muitos troppe слишком_много слишком_част забагато 多すぎ 頻繁 "
+        "prea_mult túl_sok zu_viele zu_häufig trop_de trop_fréq demasiad muitas muitos troppe слишком_много слишком_част забагато 多すぎ 頻繁 "
         "너무_많 너무_자주 过多 過多 太多 频繁 過於 zbyt_wiele zbyt_częst çok_fazla çok_sık te_veel quá_nhiều terlalu_banyak för_många "
         "příliš_mnoho"
     ),
@@ -85,7 +85,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
     ),
     "input": _stems(
-        "eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
+        "vstup intrare bemenet eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
         "contexto mensaje conversación mensagem conversa input contesto messaggio conversazione ввод входн контекст запрос "
         "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 内容 內容 文本 请求体 請求體 le_message votre_message wejści wiadomoś "
         "girdi bağlam invoer đầu_vào ngữ_cảnh masukan konteks"
@@ -94,17 +94,17 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "kontext contexte contexto contesto контекст コンテキスト 컨텍스트 上下文 kontekst bağlam ngữ_cảnh konteks"
     ),
     "too long": _stems(
-        "zu_lang zu_groß trop_long trop_grand trop_volumineu demasiado_larg demasiado_grande demasiado_extens muito_long "
+        "příliš_dlouh prea_lung túl_hossz zu_lang zu_groß trop_long trop_grand trop_volumineu demasiado_larg demasiado_grande demasiado_extens muito_long "
         "muito_grande longa_demais longo_demais grande_demais troppo_lung troppo_grand слишком_длинн слишком_больш "
         "слишком_велик занадто_довг 長すぎ 大きすぎ 너무_길 너무_깁 너무_긴 너무_큽 过长 過長 太长 太長 过大 過大 terlalu_panjang quá_dài te_lang "
         "zbyt_dług za_dług çok_uzun 超长 超長 过多字 缩短 縮短"
     ),
     "key": _stems(
-        "token apikey api_key api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "
+        "klíč klíče cheie cheia kulcs token apikey api_key api-schlüssel schlüssel clé clave chave chiave ключ キー 키가 키는 api키 密钥 密鑰 金鑰 金钥 令牌 klucz anahtar sleutel khóa kunci "
         "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
     ),
     "invalid": _stems(
-        "nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
+        "neplatn invalidă invalid érvénytelen nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
         "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 올바르지 "
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
         "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
@@ -114,7 +114,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "tegoed zůstatek"
     ),
     "lacking": _stems(
-        "nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
+        "brak_środków brak_kredyt fără_credit nincs_ nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
         "недостат недостаточ закончил 不足 用尽 用完 耗尽 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat "
         "ありません がない 없습니다 없어"
     ),
@@ -153,12 +153,12 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "타임아웃 超时 逾時 超時 limit_czasu zaman_aşım time-out hết_thời_gian waktu_permintaan waktu_tunggu tidsgräns vypršel_čas"
     ),
     "connection": _stems(
-        "verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 流式 数据流 ストリーム 스트림 通信 "
+        "połącze připojen verbindingsfout anslutning conexiun kapcsolat verbindung connexion conexión conexión conexão ligação connessione соединен подключен з'єднан 接続 연결 连接 連線 連接 流式 数据流 ストリーム 스트림 通信 "
         "połączeni bağlantı verbinding kết_nối koneksi anslutning připojení netzwerk réseau red_ rede_ сет ネットワーク 네트워크 网络 網路 "
         "подключени связь"
     ),
     "broken": _stems(
-        "unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
+        "błąd_połącz błąd_siec chyba_ verbindingsfout hatası anslutningsfel eroare hiba unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
         "perdu échou coupé erreur interrumpid perdid falló fallid fallo_ rechazad error_de interrompid perdida falh recusad erro_de interrott "
         "persa fallit errore разорван потерян прерван сброш ошибк отказано розірван втрачен 切断 失敗 エラー リセット 拒否 끊 실패 오류 断开 "
         "中断 失败 重置 错误 异常 斷開 中斷 失敗 錯誤 異常 przerwan utracon odrzucon kesildi koptu başarısız verbroken mislukt mất terputus "
@@ -166,7 +166,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "beendet getrennt fermée fermé forzad forçad разорв прерв perdió perdeu perduta perte interrup verweigerte できません 关闭 關閉 拒绝 拒絕 无法 無法 强制 강제"
     ),
     "overloaded": _stems(
-        "überlastet ausgelastet überlastung surchargé sobrecargad sobrecarga sobrecarregad sovraccaric перегруж "
+        "aşırı_yoğun suprasolicit túlterhel überlastet ausgelastet überlastung surchargé sobrecargad sobrecarga sobrecarregad sovraccaric перегруж "
         "переванта 過負荷 混雑 混み合 アクセスが集中 과부하 혼잡 过载 過載 繁忙 拥挤 拥堵 忙碌 przeciąż yoğunluk aşırı_yük overbelast quá_tải "
         "开小差 kelebihan_beban sedang_sibuk överbelast přetížen "
         "人数较多 人数过多 人數過多 饱和 飽和 请求量过大 负载过高 負載過高"
