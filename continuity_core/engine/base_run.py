@@ -176,7 +176,8 @@ class BaseRun(RunRecord):
 
     def _settled_as(self) -> RunOutcome:
         failed = self._turn is not None and self._turn.failure is not None
-        return settled_as(self.cause, aborted=self._aborted, failed=failed)
+        not_resumed = self._not_resumed.no_resume is not None
+        return settled_as(self.cause, aborted=self._aborted, failed=failed, not_resumed=not_resumed)
 
     def _settled_details(self) -> dict[str, JSONValue]:
         report = attrs.evolve(self.report(), events=())

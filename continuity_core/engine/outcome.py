@@ -47,10 +47,17 @@ def result_of(proposal: Proposal, outcome: Outcome) -> BoundaryResult:
     )
 
 
-def settled_as(cause: CauseKind | None, *, aborted: bool, failed: bool) -> RunOutcome:
-    """How a run ended whose last turn was ``cause``; ``failed`` where that turn has a failure."""
+def settled_as(
+    cause: CauseKind | None, *, aborted: bool, failed: bool, not_resumed: bool = False
+) -> RunOutcome:
+    """How a run ended whose last turn was ``cause``.
+
+    ``failed`` where that turn has a failure, ``not_resumed`` where a resume after it was wanted and refused.
+    """
     if aborted or cause is CauseKind.CANCELLED:
         return RunOutcome.ABORTED
+    if cause is CauseKind.TOOL_CALLS and not_resumed:
+        return RunOutcome.INCOMPLETE
     if cause is None or cause in _WHOLE:
         return RunOutcome.COMPLETED
     return RunOutcome.INCOMPLETE if cause in _INCOMPLETE and not failed else RunOutcome.FAILED

@@ -17,6 +17,7 @@ from continuity_core import (
     Continuity,
     EventKind,
     Guidance,
+    HostFacts,
     Incomplete,
     IncompleteRun,
     Mode,
@@ -201,6 +202,26 @@ async def test_a_run_that_ends_without_a_whole_answer_is_a_warning_and_never_a_s
     assert report.outcome is RunOutcome.INCOMPLETE
     assert "incomplete" in caplog.text
     assert run.settled() == report
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [(0, RunOutcome.INCOMPLETE), (8, RunOutcome.COMPLETED)], ids=["refused", "resumed"]
+)
+async def test_results_that_no_turn_answered_are_no_whole_answer(limit: int, outcome: RunOutcome) -> None:
+    run = make(max_resumes=limit).start_run()
+    await run.turn_ended(calls("step"), HostFacts())
+    result = await run.before_settle(HostFacts())
+    assert result.resume is (limit > 0)
+    if result.resume:
+        await play(run, [answer()])
+    assert run.settled().outcome is outcome
+
+
+async def test_results_at_an_end_on_purpose_are_a_whole_answer() -> None:
+    run = make(max_resumes=0).start_run()
+    await run.turn_ended(calls("step"), HostFacts())
+    await run.before_settle(HostFacts(ended_on_purpose=True))
+    assert run.settled().outcome is RunOutcome.COMPLETED
 
 
 async def test_for_unattended_work_an_incomplete_run_can_raise_with_the_partial() -> None:

@@ -24,6 +24,7 @@ from continuity_core.hosts.langchain.projecting import History, ref_of
 from continuity_core.hosts.langchain.reading import blocks_of, failed_turn, results_for, turn_of
 from continuity_core.hosts.langchain.truncation import without_cut_calls
 from continuity_core.model.boundary import Mode
+from continuity_core.model.cause import CauseKind
 from continuity_core.model.decisions import Adjust
 from continuity_core.model.failure import FailurePlace
 from continuity_core.model.host_facts import HostFacts
@@ -201,15 +202,24 @@ class Hooks:
         history = live.reader.read(state["messages"])
         facts = self._facts(history, None, on_purpose=self._is_on_purpose(state))
         result = yield from self._tools_ran(history, state.get(STATE), facts)
+        outcome = RunOutcome.INCOMPLETE if self._leaves_call_open(state) else None
         if live.tail == run.state.turns:
             run.unscheduled("a middleware of the agent ended the loop again")
+            outcome = RunOutcome.ABORTED if run.aborted else RunOutcome.COMPLETED
         elif run.last_turn is not None and run.last_turn.tool_calls and not self._is_ended_by(result):
             result = yield BeforeSettle(facts)
             if result.resume and not self._is_ended_by(result):
                 live.tail = run.state.turns
                 return {**self.update(), "jump_to": "model"}
-        self.lives.settle(live)
+        self.lives.settle(live, outcome)
         return self.update()
+
+    def _leaves_call_open(self, state: Mapping[str, Any]) -> bool:
+        """Whether the agent ends with a call that it cannot read: it executes none of that answer."""
+        run, messages = self.live.run, state["messages"]
+        last = messages[-1] if messages else None
+        is_open = isinstance(last, AIMessage) and bool(last.invalid_tool_calls)
+        return is_open and run.cause is CauseKind.TOOL_CALLS and not run.aborted
 
     def _is_on_purpose(self, state: Mapping[str, Any]) -> bool:
         messages: Sequence[BaseMessage] = state["messages"]

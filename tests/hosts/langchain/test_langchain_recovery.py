@@ -73,6 +73,22 @@ async def test_a_run_without_a_whole_answer_raises_where_the_settings_say_so(
     assert raised.value.partial.text == "half an ans"
 
 
+async def test_a_call_that_the_agent_cannot_read_is_no_whole_answer(
+    server: FaultServer, model: MakeModel, load: Load
+) -> None:
+    server.play([calling('{"path": ')] * 2)
+    tool = CountedTool()
+    middleware = ContinuityMiddleware(continuity=load())
+    await create_agent(model(), [tool.tool()], middleware=[middleware]).ainvoke(QUESTION)
+    report = middleware.report_of()
+    assert report is not None
+    assert (report.outcome, report.cause) == (RunOutcome.INCOMPLETE, CauseKind.TOOL_CALLS)
+    raising = ContinuityMiddleware(continuity=load({"incomplete": "raise"}))
+    with pytest.raises(IncompleteRun):
+        await create_agent(model(), [tool.tool()], middleware=[raising]).ainvoke(QUESTION)
+    assert (tool.times, len(server.requests)) == (0, 2)
+
+
 async def test_an_error_without_a_remedy_is_the_cause_of_the_incomplete_run(
     server: FaultServer, model: MakeModel, load: Load
 ) -> None:
