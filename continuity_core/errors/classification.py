@@ -9,7 +9,7 @@ from typing import NamedTuple
 from continuity_core.errors.deliberation import Deliberation, Verdict
 from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.rules import ErrorRule, first_rule
-from continuity_core.errors.steps import by_structure, by_words
+from continuity_core.errors.steps import by_faults, by_speaker, by_structure, by_words
 from continuity_core.model.cause import Cause, CauseKind
 from continuity_core.model.failure import Failure
 
@@ -34,8 +34,8 @@ def _worded(table: str, kind: CauseKind, meaning: str) -> Step:
 
 STEPS = (
     Step(by_structure.elsewhere),
-    Step(by_words.cancellation),
-    Step(by_words.not_the_provider),
+    Step(by_speaker.cancellation),
+    Step(by_speaker.not_the_provider),
     Step(by_structure.decisive_code),
     Step(by_structure.stop_reason),
     Step(by_words.parameter),
@@ -53,11 +53,11 @@ STEPS = (
     _worded("billing-offer", CauseKind.PERMANENT, "the account has no money left"),
     _worded("hopeless", CauseKind.PERMANENT, "this request can never be served"),
     Step(by_words.other_language),
-    Step(by_words.overload),
+    Step(by_faults.overload),
     _worded("certificate", CauseKind.PERMANENT, "the certificate cannot be trusted"),
-    Step(by_words.bare_break),
-    Step(by_words.transport, "transport"),
-    Step(by_words.server_fault, "server"),
+    Step(by_faults.bare_break),
+    Step(by_faults.transport, "transport"),
+    Step(by_faults.server_fault, "server"),
     Step(by_words.vague_limit, "vague-limit"),
     Step(by_words.combination),
     Step(by_structure.words_of_a_name),

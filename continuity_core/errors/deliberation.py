@@ -15,9 +15,10 @@ from continuity_core.errors.lazily import lazy
 from continuity_core.errors.matching import Wording
 from continuity_core.errors.names import row_of_name
 from continuity_core.errors.sentences import CombinationIndex
-from continuity_core.errors.tables.combinations import SPOKEN_WINDOW, Combination
+from continuity_core.errors.tables.early_words import SPOKEN_WINDOW
 from continuity_core.errors.tables.other_languages import Statement
 from continuity_core.errors.tables.untelling import UNTELLING, UNTELLING_PHRASES
+from continuity_core.errors.tables.words_together import Combination
 from continuity_core.errors.wordings import WORDINGS
 from continuity_core.model.cause import CauseKind, Guidance
 
@@ -151,6 +152,13 @@ class Deliberation:
                 CauseKind.USAGE_LIMIT, f"A limit ({reason}) counted by the day, with no wait stated.", rule
             )
         return Verdict(default, f"A limit: {reason}.", rule)
+
+    def named(self, row: Combination, name: str) -> Verdict:
+        """The verdict of the words of which a code or an exception's name is built."""
+        rule = f"name:{row.name}"
+        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
+            return self.limit(rule, f"the words of {name!r} tell of {row.name}", default=row.kind)
+        return Verdict(row.kind, f"The words of {name!r} tell of {row.name}.", rule)
 
     def _name_of_a_window(self) -> str | None:
         """A code or an exception whose words are those of a usage window."""

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from continuity_core.errors.stems import stem
-from continuity_core.errors.tables.combinations import Combination
 from continuity_core.errors.tables.name_words import NAME_WORDS
+from continuity_core.errors.tables.words_together import Combination
 
 _NAME = re.compile(r"[A-Za-z][\w.-]{3,79}")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")

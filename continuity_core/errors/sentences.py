@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from continuity_core.errors.stems import stem
-from continuity_core.errors.tables.combinations import Combination
+from continuity_core.errors.tables.words_together import Combination
 
 _KEY = "api_key"
 _KEYS = ("_api_key", "_apikey", "_access_key", "_secret_key", "_api_token", "_auth_token")

@@ -144,13 +144,7 @@ def words_of_a_name(case: Deliberation) -> Verdict | None:
         row = None if code in codes.WEAK or code in codes.LIMIT else row_of_name(spelling)
         if row is None or (row.kind is CauseKind.TRANSIENT and status is not None and status < 500):
             continue
-        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
-            return case.limit(
-                f"name:{row.name}", f"the code or type is {spelling!r}: {row.name}", default=row.kind
-            )
-        return Verdict(
-            row.kind, f"The words of the code or type {spelling!r} tell of {row.name}.", f"name:{row.name}"
-        )
+        return case.named(row, spelling)
     return None
 
 
@@ -175,11 +169,8 @@ def exception_type(case: Deliberation) -> Verdict | None:
     for name in case.evidence.exception_names:
         spelling = case.evidence.spelled(name)
         row = row_of_name(spelling)
-        if row is None:
-            continue
-        if row.kind in (CauseKind.RATE_LIMIT, CauseKind.USAGE_LIMIT):
-            return case.limit(f"name:{row.name}", f"the exception is a {spelling}", default=row.kind)
-        return Verdict(row.kind, f"The exception is a {spelling}: {row.name}.", f"name:{row.name}")
+        if row is not None:
+            return case.named(row, spelling)
     if any(name in ABORTS for name in case.evidence.exception_names):
         return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
     return None

@@ -7,7 +7,7 @@ new-api, which are built of the same few words.
 
 from __future__ import annotations
 
-from continuity_core.errors.tables.combinations import Combination, words_of
+from continuity_core.errors.tables.words_together import Combination, words_of
 from continuity_core.model.cause import CauseKind
 
 _OVER = words_of(
