@@ -126,6 +126,8 @@ def a_tool_speaks(text: str) -> bool:
 
 def is_source(text: str, raw: str) -> bool:
     """Whether the text is a line of a program, its history or its settings, which only mentions errors."""
+    if "\n" in raw.strip():
+        return False  # the end of a stack
     if _SOURCE.match(text) is not None:
         return True
     return "=" in raw and _SETTING.fullmatch(raw.strip()) is not None

@@ -48,7 +48,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         CauseKind.CONTEXT_OVERFLOW,
         (
             words_of("tokens token"),
-            words_of("exceed exceeds exceeded over above longer"),
+            words_of("exceed exceeds exceeded over above longer more greater larger"),
             words_of("context length window model maximum max limit"),
         ),
         RATES | words_of("output completion"),
@@ -294,7 +294,7 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "exited died killed crashed terminated stopped lost panicked evicted preempted restarted"
             ),
         ),
-        words_of("tool tools mcp hook command test tests"),
+        words_of("tool tools mcp hook command test tests step steps"),
     ),
     Combination(
         "a name that was not resolved",

@@ -19,7 +19,7 @@ def _stems(text: str) -> tuple[str, ...]:
 
 CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "limit": _stems(
-        "limita limitet daglimiet weeklimiet gräns dagslimit kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
+        "nutzungskontingent tokenkontingent anfragekontingent freikontingent nutzungslimit tokenlimit anfragelimit ratenlimit limita limitet daglimiet weeklimiet gräns dagslimit kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
         "giới_hạn batas クォータ 上限 利用枠 制限 枠を 枠が 할당량 한도 제한 쿼터 配额 配額 额度 額度 限额 限額 限制 用量 tageskontingent "
         "wochenkontingent monatskontingent tageslimit wochenlimit"
     ),
@@ -133,7 +133,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "model": _stems("modell modèle modelo modello модел モデル 모델 模型 model"),
     "not found": _stems(
-        "nicht_gefunden existiert_nicht wurde_nicht_gefunden introuvable n'existe_pas no_encontrad no_se_encontr no_existe "
+        "不受支持 不支持 サポートされていません サポートされていない 지원되지 nicht_unterstützt pris_en_charge no_es_compatible no_soportad no_compatible não_suportad não_é_suportad non_supportat non_è_supportat не_поддержив nie_obsług desteklenm nicht_gefunden existiert_nicht wurde_nicht_gefunden introuvable n'existe_pas no_encontrad no_se_encontr no_existe "
         "não_encontrad não_existe non_trovat non_esiste не_найден не_существ не_знайден 見つかりません 存在しません 찾을_수_없 존재하지_않 找不到 "
         "不存在 未找到 nie_znalez nie_istnieje bulunamad niet_gevonden bestaat_niet không_tìm_thấy tidak_ditemukan"
     ),
@@ -148,7 +148,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "nedostupn"
     ),
     "timeout": _stems(
-        "zeitüberschreitung zeitlimit délai_d'attente délai_dépass délai_d'exécution a_expiré_avant tiempo_de_espera "
+        "dépassé_le_délai délai_imparti délai_maximal tiempo_límite tiempo_máximo tempo_máximo tempo_massimo лимит_времени zeitüberschreitung zeitlimit délai_d'attente délai_dépass délai_d'exécution a_expiré_avant tiempo_de_espera "
         "tiempo_agotado tempo_limite tempo_esgotado tempo_scaduto время_ожидания час_очікування таймаут タイムアウト 시간_초과 시간이_초과 "
         "타임아웃 超时 逾時 超時 limit_czasu zaman_aşım time-out hết_thời_gian waktu_permintaan waktu_tunggu tidsgräns vypršel_čas"
     ),
@@ -249,11 +249,11 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a parameter", CauseKind.PERMANENT, ("parameter", "invalid")),
     Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
     Statement("money", CauseKind.PERMANENT, ("to be paid",)),
-    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "exceeded", "billing")),
-    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "spent", "billing")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "spent")),
+    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "exceeded", "billing")),
+    Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "spent", "billing")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "spent")),
     Statement("too many requests", CauseKind.RATE_LIMIT, ("request", "too many")),
