@@ -29,6 +29,12 @@ _BRACKETED = re.compile(
 _TAIL = re.compile(r"[ .]{0,3}(?:\(?request id:? ?[\w-]{4,64}\)?|(?:learn|read) more:?) ?$")
 _CORE_LENGTH = 160
 """Characters of the longest text that can be a prefix and a bare message."""
+_STOP = re.compile(
+    r"(?:(?!upstream|server|stream|connection|http|socket|network|tool|command|mcp|grpc)[a-z-]{1,16} ){0,3}"
+    r"(?:request|operation|generation|task|run|turn|call|prompt|session|agent|job|workflow|message|chat|completion)"
+    r" (?:(?:was|has been|is|got) )?(?:aborted|cancelled|canceled|interrupted|stopped)"
+)
+"""``summary request was aborted``."""
 _STOP_WORDS = ("abort", "cancel", "interrupt", "stopped", "sigint", "^c", "terminated")
 
 _FIELD_PATH = re.compile(
@@ -62,7 +68,7 @@ def may_be_a_stop(text: str) -> bool:
 
 def bare_stop(cores: Iterable[str]) -> str | None:
     """Of the messages that may be all that is told the one that is a bare stop (``request was aborted``)."""
-    return next((core for core in cores if core in BARE_STOPS), None)
+    return next((core for core in cores if core in BARE_STOPS or _STOP.fullmatch(core) is not None), None)
 
 
 def field_complained_of(text: str) -> str | None:

@@ -36,7 +36,7 @@ _ALONE = {row.concepts[0]: row for row in STATEMENTS if len(row.concepts) == 1}
 @cache
 def _index() -> WordIndex[tuple[str, str]]:
     return WordIndex(
-        IndexEntry((stem,), (stem, concept), open_end=True)
+        IndexEntry((stem.lstrip("*"),), (stem, concept), open_end=True, anywhere=stem[0] == "*")
         for concept, stems in CONCEPTS.items()
         for stem in stems
     )
@@ -57,6 +57,8 @@ def statement_in(folded: FoldedText) -> Statement | None:
 
 
 def _begins_a_word(stem: str, text: str) -> bool:
+    if stem[0] == "*":
+        return stem[1:] in text
     position = text.find(stem)
     while position > 0 and stem[0] < "\u0e00" and text[position - 1].isalpha():
         position = text.find(stem, position + 1)

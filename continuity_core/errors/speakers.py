@@ -57,6 +57,8 @@ _TOOLS = re.compile(
     r"|(?:failed|unable|error|could not|cannot)(?: to)? (?:read|write|open|load|edit|save|apply)(?:ing)?"
     r"(?: the| your)? (?:file|config|patch|diff|settings|directory)\b"
     r"|(?:\d{1,5} )?tests? (?:timed out|failed|exceeded)\b"
+    r"|(?:工具|命令|终端|脚本|执行命令|读取文件|写入文件|ツール|コマンド|도구|명령)[^,，。:：]{0,12}?"
+    r"(?:失败|错误|超时|出错|失敗|エラー|실패|오류)"
     # files of this machine
     r"|(?:error: )?(?:eacces|eperm|enospc|emfile|eisdir|enotdir|eexist|erofs): "
     r")"

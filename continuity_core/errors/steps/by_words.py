@@ -171,6 +171,8 @@ def openai_quota(case: Deliberation) -> Verdict | None:
     """The words with which OpenAI says that the money is gone, and others that a quota is."""
     if case.find("openai-quota") is None or case.evidence.from_google or case.evidence.from_alibaba:
         return None
+    if case.evidence.status == 429 and case.guidance:  # money does not come back at a stated time
+        return None
     return case.worded("openai-quota", CauseKind.PERMANENT, "the account has no money left")
 
 

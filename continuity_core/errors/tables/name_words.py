@@ -102,6 +102,15 @@ NAME_WORDS: tuple[Combination, ...] = (
         (words_of("content prompt input output"), words_of("blocked filtered filter rejected violation")),
     ),
     Combination(
+        "what is not there",
+        CauseKind.PERMANENT,
+        (
+            words_of("not"),
+            words_of("found supported allowed exist valid permitted enabled configured"),
+        ),
+        words_of("tool file"),
+    ),
+    Combination(
         "a window",
         CauseKind.USAGE_LIMIT,
         (words_of("daily weekly monthly plan subscription usage free tier day month week"), _OVER),
@@ -177,15 +186,6 @@ NAME_WORDS: tuple[Combination, ...] = (
         CauseKind.PERMANENT,
         (words_of("invalid unsupported deprecated parameter param argument schema validation malformed"),),
         words_of("tool response grant_type output"),
-    ),
-    Combination(
-        "what is not there",
-        CauseKind.PERMANENT,
-        (
-            words_of("not"),
-            words_of("found supported allowed exist valid permitted enabled configured"),
-        ),
-        words_of("tool file"),
     ),
     Combination(
         "a wrong form",

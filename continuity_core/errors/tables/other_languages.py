@@ -19,7 +19,7 @@ def _stems(text: str) -> tuple[str, ...]:
 
 CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "limit": _stems(
-        "nutzungskontingent tokenkontingent anfragekontingent freikontingent nutzungslimit tokenlimit anfragelimit ratenlimit limita limitet daglimiet weeklimiet gräns dagslimit kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
+        "*limit *kontingent nutzungskontingent tokenkontingent anfragekontingent freikontingent nutzungslimit tokenlimit anfragelimit ratenlimit limita limitet daglimiet weeklimiet gräns dagslimit kontingent limit limite límite quota quote quotum cuota cota cupo kota kuota kvot квот лимит ліміт limiet hạn_mức "
         "giới_hạn batas クォータ 上限 利用枠 制限 枠を 枠が 할당량 한도 제한 쿼터 配额 配額 额度 額度 限额 限額 限制 用量 tageskontingent "
         "wochenkontingent monatskontingent tageslimit wochenlimit"
     ),
@@ -64,6 +64,9 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "billing": _stems(
         "결제 청구 支払い情報 請求情報 お支払い 账单 帳單 计费 付款方式 abrechnung zahlungsdaten rechnungsdaten facturación facturation faturamento "
         "fatturazione оплат биллинг płatnoś ödeme"
+    ),
+    "generation": _stems(
+        "génération generación geração generazione generierung генерац generowani oluşturma 生成 생성"
     ),
     "login": _stems("登录 登入 ログイン 로그인 anmeldung iniciar_sesión вход_в"),
     "permission": _stems("权限 權限 権限 권한 berechtigung permisos permissões autorisation прав_доступа"),
@@ -119,7 +122,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "ありません がない 없습니다 없어"
     ),
     "denied": _stems(
-        "немає_доступу zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
+        "实名认证 绑定手机 ログインしてください ログインが必要 로그인해 로그인이_필요 请登录 请先登录 需要登录 немає_доступу zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
         "acceso_denegado no_autorizad acesso_negado não_autorizad accesso_negato non_autorizzat доступ_запрещ доступ_закрыт "
         "нет_доступа доступ_заборон アクセスが拒否 権限がありません 認証に失敗 접근이_거부 액세스가_거부 권한이_없 인증에_실패 访问被拒 拒绝访问 没有权限 "
         "权限不足 无权 认证失败 存取被拒 拒絕存取 沒有權限 權限不足 驗證失敗 odmowa_dostępu brak_dostępu erişim_engel yetkisiz toegang_geweigerd "
@@ -204,7 +207,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "không_phản_hồi tidak_merespon"
     ),
     "to be paid": _stems(
-        "需要充值 充值后 开通付费 需付费 请续费 續費 チャージして お支払い方法 충전 bitte_aufladen veuillez_recharger recarg recarreg ricaric пополните "
+        "결제_수단 支払い方法 会员开放 開通會員 开通会员 升级会员 需要充值 充值后 开通付费 需付费 请续费 續費 チャージして お支払い方法 충전 bitte_aufladen veuillez_recharger recarg recarreg ricaric пополните "
         "doładuj"
     ),
     "length": _stems(
@@ -218,7 +221,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "pesan 消息 訊息 メッセージ 메시지"
     ),
 }
-"""Stems by what they mean. A stem begins a word; scripts without blanks have none."""
+"""Stems by what they mean. A stem begins a word, unless a ``*`` stands before it; scripts without blanks have none."""
 
 
 class Statement(NamedTuple):
@@ -231,6 +234,7 @@ class Statement(NamedTuple):
 
 STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a stop by the user", CauseKind.CANCELLED, ("user", "stopped")),
+    Statement("a stop", CauseKind.CANCELLED, ("generation", "stopped")),
     Statement("an answer that was cut", CauseKind.LENGTH, ("output", "cut")),
     Statement("the cap of the output", CauseKind.LENGTH, ("output", "limit", "exceeded")),
     Statement("an input that is too long", CauseKind.CONTEXT_OVERFLOW, ("input", "too long")),

@@ -252,6 +252,7 @@ SERVER_FAULT = (
         "temporariamente indispon",
         "temporaneamente non",
         "一時的に",
+        "一時的な",
         "일시적으로",
         "暂时不可用",
         "serverfehler",
