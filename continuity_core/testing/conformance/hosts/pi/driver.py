@@ -169,6 +169,7 @@ class PiSession:
 
     async def prompt(self, text: str) -> HostResult:
         """One prompt, and whatever Pi does until it has settled."""
+        ended = self._link.ended
         sent = await self._process.send("prompt", message=text)
         answer: dict[str, Any] = {}
         while True:
@@ -188,7 +189,7 @@ class PiSession:
             elif kind == "agent_settled":
                 break
         if self._play.settings is not None:
-            await self._link.all_settled()
+            await self._link.all_settled(ended)
         return _result(answer, aborted=bool(message.get("aborted")))
 
     async def abort(self) -> None:

@@ -18,6 +18,8 @@ from continuity_core.testing.conformance.host import Play
 
 WAKE_SECONDS = 2.0
 """Real seconds that an action during a wait has to reach the child and to end the wait."""
+START_SECONDS = 5.0
+"""Real seconds in which the child tells of a run that Pi has ended already."""
 _LINE_LIMIT = 16 * 1024 * 1024
 
 
@@ -33,7 +35,10 @@ class ChildLink:
     """Set when a wait was woken; replaced each time."""
     running: set[str] = attrs.field(factory=set)
     """Runs that are not settled yet."""
+    ended: int = 0
+    """Runs that are settled."""
     settled: anyio.Event = attrs.field(factory=anyio.Event)
+    """Set when a run was settled; replaced each time."""
 
     async def serve(self, stream: anyio.abc.ByteStream) -> None:
         """Talk with a child until it closes."""
@@ -72,6 +77,7 @@ class ChildLink:
         self.play.on_event(Event(kind=kind, at=at, session=session, run=run, details=data))
         if kind is EventKind.RUN_SETTLED:
             self.running.discard(run)
+            self.ended += 1
             self.settled.set()
             self.settled = anyio.Event()
 
@@ -96,8 +102,14 @@ class ChildLink:
         with anyio.move_on_after(WAKE_SECONDS):
             await self.woken.wait()
 
-    async def all_settled(self) -> None:
-        """Wait until the child told the end of every run; it comes another way than Pi's own."""
+    async def all_settled(self, ended: int) -> None:
+        """Wait until the child told the end of every run; it comes another way than Pi's own.
+
+        ``ended`` is how many had ended before: of a run that is short the start may not be told yet.
+        """
+        with anyio.move_on_after(START_SECONDS):
+            while self.ended == ended:
+                await self.settled.wait()
         while self.running:
             await self.settled.wait()
 
