@@ -64,10 +64,22 @@ COMBINATIONS: tuple[Combination, ...] = (
         RATES | words_of("output completion"),
     ),
     Combination(
+        "too much text",
+        CauseKind.CONTEXT_OVERFLOW,
+        (words_of("too"), words_of("much"), words_of("text input content tokens context")),
+        RATES,
+    ),
+    Combination(
+        "a full context",
+        CauseKind.CONTEXT_OVERFLOW,
+        (words_of("context"), words_of("full exhausted")),
+        RATES | words_of("output browser possibly"),
+    ),
+    Combination(
         "what does not fit",
         CauseKind.CONTEXT_OVERFLOW,
         (
-            words_of("not cannot doesn won too"),
+            words_of("not cannot doesn don didn won too"),
             words_of("fit fits"),
             words_of("prompt input tokens context conversation messages request history"),
         ),
@@ -226,6 +238,36 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "kontingente budget allowance"
             ),
         ),
+    ),
+    Combination(
+        "none left in a window",
+        CauseKind.USAGE_LIMIT,
+        (
+            words_of("no zero none out"),
+            words_of("generations credits messages requests uses prompts questions queries"),
+            words_of("left remaining more"),
+            words_of("month week day today"),
+        ),
+        RATES_OF_SECONDS,
+    ),
+    Combination(
+        "a rate that is allowed",
+        CauseKind.RATE_LIMIT,
+        (
+            words_of("per every each"),
+            words_of("second seconds minute minutes"),
+            words_of("only allowed allow limit max maximum most"),
+        ),
+        words_of("tool timeout stream"),
+    ),
+    Combination(
+        "requests that come too fast",
+        CauseKind.RATE_LIMIT,
+        (
+            words_of("requests request calls messages"),
+            words_of("paused slowed space fewer slower often"),
+        ),
+        words_of("tool stream context long"),
     ),
     Combination(
         "a throttle",
@@ -420,6 +462,27 @@ COMBINATIONS: tuple[Combination, ...] = (
         words_of("schema format tool tools parse valid"),
     ),
     Combination(
+        "a model that is not for this account",
+        CauseKind.PERMANENT,
+        (
+            words_of("model models"),
+            words_of("not isn aren cannot"),
+            words_of("available enabled allowed"),
+            words_of("account plan key region organization workspace project subscription"),
+        ),
+        words_of("currently temporarily moment"),
+    ),
+    Combination(
+        "a model that cannot take it",
+        CauseKind.PERMANENT,
+        (
+            words_of("model models"),
+            words_of("not cannot can doesn"),
+            words_of("read accept accepts see process handle view"),
+            words_of("image images audio files pdf video tools attachments"),
+        ),
+    ),
+    Combination(
         "the model",
         CauseKind.PERMANENT,
         (
@@ -440,6 +503,7 @@ COMBINATIONS: tuple[Combination, ...] = (
                 "invalid unsupported unknown missing malformed unprocessable required unexpected illegal"
             ),
         ),
+        words_of("response"),
     ),
 )
 """Sources: what the tables of wordings say again and again, whoever says it."""

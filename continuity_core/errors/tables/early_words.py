@@ -118,7 +118,7 @@ PLAIN_WORDS: tuple[Combination, ...] = (
             words_of("left remaining more available cover pay"),
         ),
         words_of(
-            "refresh reset resets renew context thinking tokens token daily weekly monthly today reasoning rate turn turns"
+            "refresh reset resets renew context thinking tokens token daily weekly monthly month week day today reasoning rate turn turns"
         ),
     ),
     Combination(
@@ -220,6 +220,12 @@ OUTPUT_CAPS: tuple[Combination, ...] = (
             ),
         ),
         RATES | words_of("exceed must invalid parameter supported requested context"),
+    ),
+    Combination(
+        "a stop at the cap",
+        CauseKind.LENGTH,
+        (words_of("stopped ended finished"), words_of("max maximum"), words_of("tokens token")),
+        RATES | words_of("prompt input context request"),
     ),
     Combination(
         "a stop reason",

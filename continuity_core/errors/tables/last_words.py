@@ -45,6 +45,37 @@ LAST_WORDS: tuple[Combination, ...] = (
         _TOOLS | words_of("usage"),
     ),
     Combination(
+        "an answer that was not read",
+        CauseKind.TRANSIENT,
+        (
+            words_of(
+                "parse parsing decode decoding deserialize deserializing read unexpected invalid malformed"
+            ),
+            words_of("response chunk event sse stream"),
+        ),
+        _TOOLS | words_of("schema argument arguments request parameter response_format"),
+    ),
+    Combination(
+        "what an administrator has to do",
+        CauseKind.PERMANENT,
+        (
+            words_of("ask contact admin administrator"),
+            words_of("admin administrator owner"),
+            words_of("enable access permission activate allow grant"),
+        ),
+        _TOOLS,
+    ),
+    Combination(
+        "a key that has to be set",
+        CauseKind.PERMANENT,
+        (
+            words_of("key keys api_key"),
+            words_of("set add enter provide configure configured"),
+            words_of("please first must need settings api"),
+        ),
+        _TOOLS | words_of("rate limit"),
+    ),
+    Combination(
         "what is not there",
         CauseKind.PERMANENT,
         (
@@ -98,17 +129,6 @@ LAST_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
-        "an answer that was not read",
-        CauseKind.TRANSIENT,
-        (
-            words_of(
-                "parse parsing decode decoding deserialize deserializing read unexpected invalid malformed"
-            ),
-            words_of("response chunk event sse stream"),
-        ),
-        _TOOLS | words_of("schema argument arguments request parameter response_format"),
-    ),
-    Combination(
         "the sign-in",
         CauseKind.PERMANENT,
         (
@@ -127,7 +147,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         "a wrong name or role",
         CauseKind.PERMANENT,
         (
-            words_of("role roles name names parameter value id ids"),
+            words_of("role roles name names parameter value id ids endpoint url address path"),
             words_of("bad wrong duplicate duplicated long reserved"),
         ),
         words_of("host resolve resolution dns"),

@@ -297,9 +297,6 @@ INVALID = (
         "validation failed",
         "unable to generate parser",
         "error parsing grammar",
-        "invalid json",
-        "bad json",
-        "malformed json",
         "invalid url",
         "invalid base url",
         "no connection adapters",
@@ -308,6 +305,13 @@ INVALID = (
         "404 page not found",
         "404 not found",
         unless=("rate limit", "type validation failed"),
+    ),
+    *said(
+        "many",
+        "invalid json",
+        "bad json",
+        "malformed json",
+        unless=("rate limit", "returned", "received", "model produced", "response"),
     ),
     *said("Chinese providers", "模型不存在", "参数错误", "参数非法", "不支持", "无效的请求", "参数有误"),
 )

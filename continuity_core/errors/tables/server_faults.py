@@ -56,6 +56,8 @@ OVERLOAD = (
         "many",
         "high demand",
         "too many connections",
+        "too many people",
+        "too many users",
         "<busy>",
         "capacity*exceeded",
         "exceeded*capacity",
