@@ -52,3 +52,10 @@ def test_an_english_text_is_not_read_as_another_language(text: str) -> None:
 def test_a_bad_request_without_a_reason_is_unknown_in_any_language() -> None:
     text = "很抱歉，你的请求已失败。请重试。\n\n原因: Request Failed: 400 Bad Request"
     assert classify(Failure.from_text(text)).kind is CauseKind.UNKNOWN
+
+
+def test_words_that_english_has_too_make_no_key_of_a_token() -> None:
+    text = '{"code": 400, "message": "token sum over size", "status": "INVALID_ARGUMENT"}'
+    rule = classify(Failure.from_text(text)).rule
+    assert rule is not None
+    assert not rule.startswith("language:")

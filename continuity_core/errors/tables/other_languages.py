@@ -107,7 +107,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
     ),
     "invalid": _stems(
-        "neplatn invalidă invalid érvénytelen nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
+        "neplatn invalidă érvénytelen nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
         "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 올바르지 "
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
         "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
