@@ -59,3 +59,41 @@ def test_words_that_english_has_too_make_no_key_of_a_token() -> None:
     rule = classify(Failure.from_text(text)).rule
     assert rule is not None
     assert not rule.startswith("language:")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Kein API-Schlüssel hinterlegt", CauseKind.PERMANENT),
+        ("Authentification échouée", CauseKind.PERMANENT),
+        ("Sin saldo en la cuenta", CauseKind.PERMANENT),
+        ("Запрос заблокирован фильтром безопасности", CauseKind.PERMANENT),
+        ("账号已被封禁", CauseKind.PERMANENT),
+        ("O texto é muito longo", CauseKind.CONTEXT_OVERFLOW),
+        ("Trop de tokens dans la requête", CauseKind.CONTEXT_OVERFLOW),
+        ("Monatliches Analyselimit erreicht", CauseKind.USAGE_LIMIT),
+        ("Vous avez utilisé tous vos messages gratuits aujourd'hui", CauseKind.USAGE_LIMIT),
+        ("您的请求太快了", CauseKind.RATE_LIMIT),
+        ("La respuesta se cortó por el límite de tokens", CauseKind.LENGTH),
+        ("Nie można połączyć się z usługą", CauseKind.TRANSIENT),
+        ("返回内容为空", CauseKind.TRANSIENT),
+        ("Solicitação cancelada", CauseKind.CANCELLED),
+    ],
+)
+def test_everyday_words_of_apps_are_read_in_their_languages(text: str, kind: CauseKind) -> None:
+    assert classify(Failure.from_text(text)).kind is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "429: 10초 후 다시 시도합니다",
+        "429: 10秒後に再試行します",
+        "429: 将在10秒后自动重试",
+        "429: Neuer Versuch in 10 Sekunden",
+        "429: Reintentando en 10 s",
+        "429: rate limited, next try in 10 s (2/5)",
+    ],
+)
+def test_a_clients_own_notice_is_no_wait_in_any_language(text: str) -> None:
+    assert classify(Failure.from_text(text)).guidance == ()

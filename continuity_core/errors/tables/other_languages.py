@@ -24,7 +24,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "wochenkontingent monatskontingent tageslimit wochenlimit"
     ),
     "spent": _stems(
-        "erschöpft aufgebraucht ausgeschöpft verbraucht épuisé agotad agotó esgotad esgotou acabou esaurit исчерпан закончил "
+        "utilisé_tous utilisé_toutes usou_toda usaste_toda has_usado_tod израсходов использовали_все використали_вс erschöpft aufgebraucht ausgeschöpft verbraucht épuisé agotad agotó esgotad esgotou acabou esaurit исчерпан закончил "
         "вичерпан wyczerpan wykorzystan zużyt doldu tükendi opgebruikt hết habis 使い果た 使い切 소진 모두_사용 다_사용 耗尽 用尽 "
         "用完 耗盡 用盡 använd vyčerpán"
     ),
@@ -34,7 +34,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "vượt đạt_đến tercapai mencapai terlampaui melebihi 達し 超え 超過し 초과 도달 넘었 넘어 已达 达到 超出 超过 超限 已達 達到 超過 nådd překroč"
     ),
     "period": _stems(
-        "zilnic săptămânal napi_ heti_ dagelijks daglimiet dagslimit dagliga harian mingguan täglich tages wöchentlich wochen monatlich monats quotidien hebdomadaire mensuel journali semanal mensual diario "
+        "aujourd'hui de_hoy hoje сегодня сьогодні heute dzisiaj bugün zilnic săptămânal napi_ heti_ dagelijks daglimiet dagslimit dagliga harian mingguan täglich tages wöchentlich wochen monatlich monats quotidien hebdomadaire mensuel journali semanal mensual diario "
         "diaria diári mensal giornalier settimanal mensil дневн суточн недельн месячн денн тижнев місячн dzienn tygodniow "
         "miesięczn günlük haftalık aylık dagelijks wekelijks maandelijks hàng_ngày hàng_tuần hàng_tháng harian mingguan "
         "bulanan 1日 一日 日次 本日 今日 週間 月間 今月 今週 일일 하루 오늘 주간 월간 每日 每天 每周 每週 每月 本周 本週 本月 当日 當日 "
@@ -58,7 +58,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "upstream": _stems("上游 渠道 网关 網關 后端 後端 代理 节点 節點"),
     "limited": _stems(
-        "제한되었 제한됩 제한됐 제한된_상태 制限されて 制限中 被限制 已限制 受到限制 gedrosselt begrenzt_worden drosselung ralentie limitad_temporal "
+        "drosselt 제한되었 제한됩 제한됐 제한된_상태 制限されて 制限中 被限制 已限制 受到限制 gedrosselt begrenzt_worden drosselung ralentie limitad_temporal "
         "ограничен обмежен ograniczon sınırlandı"
     ),
     "billing": _stems(
@@ -68,9 +68,33 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
     "generation": _stems(
         "génération generación geração generazione generierung генерац generowani oluşturma 生成 생성"
     ),
+    "rejected": _stems(
+        "abgelehnt refusée refusé rechazad recusad rifiutat отклон відхил odrzucon reddedil 被拒绝 拒否 거부"
+    ),
+    "auth": _stems(
+        "authentifizierung authentification autenticación autenticação autenticazione авторизац аутентификац автентифікац uwierzyteln kimlik_doğrulama 認証 인증 认证 鉴权 身份验证"
+    ),
+    "cannot": _stems(
+        "konnte_nicht kann_nicht impossible_de impossible_d no_se_pudo no_fue_posible não_foi_possível impossibile не_удалось не_вдалося неможливо невозможно nie_można nie_udało できませんでした 할_수_없 无法 無法"
+    ),
+    "to connect": _stems(
+        "verbinden erreichen joindre contacter connecter conectar connetter raggiungere подключ соедин під'єдна з'єдна połącz bağlan 接続 연결 连接 連接"
+    ),
+    "network error": _stems("netzwerkfehler verbindungsfehler netwerkfout"),
+    "tokens": _stems("tokens token токен トークン 토큰"),
+    "free": _stems("kostenlos gratuit gratis grátis бесплатн безкоштовн darmow ücretsiz 免费 免費 無料 무료"),
+    "blocked": _stems(
+        "blockiert bloqué bloquead bloccat заблокирован заблокован zablokowan engellen 차단 ブロック 拦截 屏蔽"
+    ),
+    "safety": _stems(
+        "sicherheits inhaltsfilter sécurité seguridad segurança sicurezza безопасност безпек bezpieczeń güvenlik 安全 안전"
+    ),
+    "plan": _stems("tarif forfait tu_plan su_plan seu_plano tuo_piano тариф taryf プラン 요금제 套餐"),
     "login": _stems("登录 登入 ログイン 로그인 anmeldung iniciar_sesión вход_в"),
     "permission": _stems("权限 權限 権限 권한 berechtigung permisos permissões autorisation прав_доступа"),
-    "without": _stems("没有 无 沒有 無 缺少 不足 ありません ない 없 keine sin_ sem_ sans_ нет"),
+    "without": _stems(
+        "kein_ aucune aucun falta ausente senza без_ brak відсутн отсутств немає 没有 无 沒有 無 缺少 不足 ありません ない 없 keine sin_ sem_ sans_ нет"
+    ),
     "not enabled": _stems("未开通 未激活 未启用 未開通 没有开通 不包含 未包含 需要开通 尚未开通"),
     "parameter": _stems(
         "参数 參數 パラメータ パラメーター 매개변수 파라미터 parámetro parâmetro paramètre параметр"
@@ -88,7 +112,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "за_хвилину 1分あたり 毎分 毎秒 分あたり 분당 초당 每分钟 每分鐘 每秒 na_minutę dakikada dakika_başına per_minuut mỗi_phút per_menit"
     ),
     "input": _stems(
-        "vstup intrare bemenet eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
+        "der_text text_ist texte texto testo текст tekst metin テキスト 텍스트 vstup intrare bemenet eingabe eingegebene prompt kontext nachricht anfrage unterhaltung entrée contexte conversation requête entrada "
         "contexto mensaje conversación mensagem conversa input contesto messaggio conversazione ввод входн контекст запрос "
         "сообщен вхідн 入力 プロンプト コンテキスト 会話 입력 프롬프트 컨텍스트 대화 메시지 输入 輸入 上下文 提示词 提示詞 对话 對話 消息 内容 內容 文本 请求体 請求體 le_message votre_message wejści wiadomoś "
         "girdi bağlam invoer đầu_vào ngữ_cảnh masukan konteks"
@@ -107,7 +131,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "api-nyckel zugangsdaten anmeldedaten identifiants credenciales credenciais credenziali учётные 認証情報 자격_증명 凭据 凭证 憑證"
     ),
     "invalid": _stems(
-        "neplatn invalidă érvénytelen nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
+        "не_указан не_задан не_вказан nicht_angegeben non_renseigné neplatn invalidă érvénytelen nicht_konfiguriert non_configuré no_configurad não_configurad non_configurat nie_skonfigur не_настро не_налашт yapılandırılma niet_geconfigureerd 未配置 未设置 未設定 設定されていない 設定されていません 설정되지 ungültig abgelaufen falsch fehlt non_valide invalide expiré incorrect manquant no_válid no_es_válid inválid caducad "
         "expirad incorrec non_valid scadut errat неверн недейств недійсн истек просроч отсутств 無効 正しくありません 期限切れ 유효하지 올바르지 "
         "잘못 만료 无效 無效 不正确 不正確 过期 過期 失效 nieprawidł wygas geçersiz süresi_doldu ongeldig verlopen không_hợp_lệ tidak_valid ogiltig "
         "expirou expiró истёк истекл vencid aufgehoben scadut 到期"
@@ -117,12 +141,12 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "tegoed zůstatek"
     ),
     "lacking": _stems(
-        "brak_środków brak_kredyt fără_credit nincs_ nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
+        "n'a_plus plus_de_crédit kein_guthaben brak_środków brak_kredyt fără_credit nincs_ nicht_aus unzureichend reicht_nicht aufgebraucht insuffisant épuisé insuficient agotad insufficient esaurit esgotad "
         "недостат недостаточ закончил 不足 用尽 用完 耗尽 부족 niewystarcz yetersiz onvoldoende không_đủ tidak_mencukupi tidak_cukup nedostat "
         "ありません がない 없습니다 없어"
     ),
     "denied": _stems(
-        "实名认证 绑定手机 ログインしてください ログインが必要 로그인해 로그인이_필요 请登录 请先登录 需要登录 немає_доступу zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
+        "nicht_erlaubt nicht_gestattet non_permis no_permitid não_permitid non_consentit не_разреш не_дозвол no_tienes_permiso no_tiene_permiso sem_permissão 实名认证 绑定手机 ログインしてください ログインが必要 로그인해 로그인이_필요 请登录 请先登录 需要登录 немає_доступу zugriff_verweigert zugriff_wurde_verweigert keine_berechtigung nicht_autorisiert accès_refusé non_autorisé "
         "acceso_denegado no_autorizad acesso_negado não_autorizad accesso_negato non_autorizzat доступ_запрещ доступ_закрыт "
         "нет_доступа доступ_заборон アクセスが拒否 権限がありません 認証に失敗 접근이_거부 액세스가_거부 권한이_없 인증에_실패 访问被拒 拒绝访问 没有权限 "
         "权限不足 无权 认证失败 存取被拒 拒絕存取 沒有權限 權限不足 驗證失敗 odmowa_dostępu brak_dostępu erişim_engel yetkisiz toegang_geweigerd "
@@ -161,7 +185,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "подключени связь"
     ),
     "broken": _stems(
-        "błąd_połącz błąd_siec chyba_ verbindingsfout hatası anslutningsfel eroare hiba unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
+        "помилк błąd_ błąd_połącz błąd_siec chyba_ verbindingsfout hatası anslutningsfel eroare hiba unterbrochen abgebrochen verloren fehlgeschlagen getrennt zurückgesetzt fehler verweigert interromp interrompu "
         "perdu échou coupé erreur interrumpid perdid falló fallid fallo_ rechazad error_de interrompid perdida falh recusad erro_de interrott "
         "persa fallit errore разорван потерян прерван сброш ошибк отказано розірван втрачен 切断 失敗 エラー リセット 拒否 끊 실패 오류 断开 "
         "中断 失败 重置 错误 异常 斷開 中斷 失敗 錯誤 異常 przerwan utracon odrzucon kesildi koptu başarısız verbroken mislukt mất terputus "
@@ -193,7 +217,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "回复 回覆 输出 輸出 回答 odpowied yanıt çıktı antwoord phản_hồi respons"
     ),
     "cut": _stems(
-        "途切れ abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
+        "se_cortó cortó 途切れ abgeschnitten gekürzt tronqu truncad truncó cortad interrumpida_por troncat tagliat обрезан усечен усечён обрізан 途中で切れ 切り捨て "
         "切り詰め 打ち切 잘렸 잘림 잘려 截断 截斷 ucięt skrócon kesildi afgekapt cắt_bớt terpotong"
     ),
     "subscription": _stems(
@@ -201,7 +225,7 @@ CONCEPTS: Final[dict[str, tuple[str, ...]]] = {
         "subskrypcj abonelik lidmaatschap"
     ),
     "no answer": _stems(
-        "keine_antwort antwortet_nicht nicht_geantwortet aucune_réponse n'a_pas_répondu ne_répond_pas sin_respuesta no_respond "
+        "nie_odpowied не_відпові nicht_rechtzeitig nicht_geantwortet keine_antwort antwortet_nicht nicht_geantwortet aucune_réponse n'a_pas_répondu ne_répond_pas sin_respuesta no_respond "
         "sem_resposta não_respond nessuna_risposta non_ha_risposto non_risponde нет_ответа не_ответил не_отвечает немає_відповіді "
         "応答がありません 応答しません 응답이_없 응답하지 没有响应 未响应 无响应 沒有回應 沒有回应 brak_odpowiedzi nie_odpowiada yanıt_ver yanıt_yok geen_antwoord "
         "không_phản_hồi tidak_merespon"
@@ -241,6 +265,11 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("the context", CauseKind.CONTEXT_OVERFLOW, ("context", "exceeded")),
     Statement("the length of the input", CauseKind.CONTEXT_OVERFLOW, ("input", "length", "exceeded")),
     Statement("the content policy", CauseKind.PERMANENT, ("content policy",)),
+    Statement("what a filter blocked", CauseKind.PERMANENT, ("blocked", "safety")),
+    Statement("a key", CauseKind.PERMANENT, ("key", "rejected")),
+    Statement("a key", CauseKind.PERMANENT, ("key", "without")),
+    Statement("a failed sign-in", CauseKind.PERMANENT, ("auth", "broken")),
+    Statement("a plan without it", CauseKind.PERMANENT, ("model", "unavailable", "plan")),
     Statement("a key", CauseKind.PERMANENT, ("key", "invalid")),
     Statement("a subscription", CauseKind.PERMANENT, ("subscription", "invalid")),
     Statement("access", CauseKind.PERMANENT, ("denied",)),
@@ -252,6 +281,7 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a parameter", CauseKind.PERMANENT, ("parameter", "broken")),
     Statement("a parameter", CauseKind.PERMANENT, ("parameter", "invalid")),
     Statement("money", CauseKind.PERMANENT, ("money", "lacking")),
+    Statement("money", CauseKind.PERMANENT, ("money", "without")),
     Statement("money", CauseKind.PERMANENT, ("to be paid",)),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "spent")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("period", "limit", "exceeded")),
@@ -260,6 +290,10 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("a quota to be paid for", CauseKind.PERMANENT, ("limit", "spent", "billing")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "exceeded")),
     Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "limit", "spent")),
+    Statement("a window", CauseKind.USAGE_LIMIT, ("messages", "spent")),
+    Statement("free uses", CauseKind.USAGE_LIMIT, ("free", "spent")),
+    Statement("a throttle", CauseKind.RATE_LIMIT, ("tokens", "too many", "minute")),
+    Statement("too many tokens", CauseKind.CONTEXT_OVERFLOW, ("tokens", "too many")),
     Statement("too many requests", CauseKind.RATE_LIMIT, ("request", "too many")),
     Statement("requests that come too fast", CauseKind.RATE_LIMIT, ("request", "too fast")),
     Statement("a rate", CauseKind.RATE_LIMIT, ("rate", "too fast")),
@@ -277,10 +311,14 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement("too much load", CauseKind.TRANSIENT, ("overloaded",)),
     Statement("the service", CauseKind.TRANSIENT, ("service", "unavailable")),
     Statement("a fault of the service", CauseKind.TRANSIENT, ("internal",)),
+    Statement("the network", CauseKind.TRANSIENT, ("network error",)),
+    Statement("the connection", CauseKind.TRANSIENT, ("connection", "without")),
+    Statement("the connection", CauseKind.TRANSIENT, ("cannot", "to connect")),
     Statement("the connection", CauseKind.TRANSIENT, ("connection", "broken")),
     Statement("what is behind the gateway", CauseKind.TRANSIENT, ("upstream", "unavailable")),
     Statement("an empty answer", CauseKind.TRANSIENT, ("empty answer",)),
     Statement("what is behind the gateway", CauseKind.TRANSIENT, ("upstream", "broken")),
     Statement("an answer that did not come", CauseKind.TRANSIENT, ("no answer",)),
+    Statement("a stopped request", CauseKind.CANCELLED, ("request", "stopped")),
 )
 """In the order of evidence."""
