@@ -41,6 +41,9 @@ _REMOTE_CALL = re.compile(
 _VAGUE_BESIDE_A_REFUSAL = frozenset(
     {"a fault of the service", "a broken connection", "an error of the connection", "a page instead of JSON"}
 )
+_STATUSES_OF_GATEWAYS = frozenset({403, 500, 503})
+"""Statuses with which gateways hand on a throttle of their provider."""
+_PLAIN_RATES = frozenset({"a rate that is allowed", "requests that come too fast"})
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
 _KINDS_BESIDE_A_STATUS = frozenset({CauseKind.CONTEXT_OVERFLOW, CauseKind.USAGE_LIMIT})
 """What the words of an error with a telling status may still make of it."""
@@ -228,6 +231,7 @@ def combination(case: Deliberation) -> Verdict | None:
             status in (None, 400)
             or row.kind in _KINDS_BESIDE_A_STATUS
             or (status in (402, 403) and row.name == "a limit")
+            or (status in _STATUSES_OF_GATEWAYS and row.name in _PLAIN_RATES)
         ):
             continue
         if row.kind is CauseKind.CONTEXT_OVERFLOW and (
