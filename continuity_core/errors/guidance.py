@@ -8,6 +8,7 @@ from datetime import UTC, datetime, tzinfo
 
 from continuity_core.errors.announcements import Announcement, announcements
 from continuity_core.errors.evidence import Evidence
+from continuity_core.errors.names import wait_kind_of
 from continuity_core.errors.quota_headers import Bucket, buckets
 from continuity_core.errors.tables.calendar_words import PROVIDER_ZONES
 from continuity_core.errors.tables.wait_fields import RETRY_HEADERS, WAIT_FIELDS
@@ -61,7 +62,7 @@ def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:
 
 def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
     for field in evidence.fields:
-        kind = WAIT_FIELDS.get(field.name)
+        kind = WAIT_FIELDS.get(field.name) or wait_kind_of(field.spelling)
         if kind is not None:
             shown = f"{field.spelling}={field.value}"[:80]
             guidance = read_wait(field.value, kind, now=now, evidence=shown)

@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?")
 _LONGEST_SECONDS = 1_000_000_000
 """A number of seconds from here on is an epoch."""
 _LONGEST_TEXT = 64
+_UNITS = {"milliseconds": 0.001, "minutes": 60.0, "hours": 3600.0}
 
 
 def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> Guidance | None:
@@ -35,8 +36,8 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
         return None
     if not math.isfinite(number) or number < 0:
         return None
-    if kind == "milliseconds":
-        number /= 1000
+    if kind in _UNITS:
+        number *= _UNITS[kind]
     elif kind == "instant" or number >= _LONGEST_SECONDS:
         from continuity_core.errors.instants import from_epoch
 

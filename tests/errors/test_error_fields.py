@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from continuity_core.errors import Failure, classify
 from continuity_core.errors.fields import FIELD_LIMIT, Value, harvest, plain_name
 
 
@@ -86,3 +87,24 @@ def test_a_number_at_the_end_of_a_text_that_was_cut_is_not_believed() -> None:
     cut = '{"error": {"message": "slow down", "retry_after": 1'
     assert [field.value for field in harvest(cut) if field.name == "retryafter"] == [None]
     assert [field.value for field in harvest(cut + "2}}") if field.name == "retryafter"] == [12]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "seconds"),
+    [
+        ("cooldown_seconds_remaining", 30, 30),
+        ("waitForSeconds", 30, 30),
+        ("retry_after_minutes", 2, 120),
+        ("hoursUntilReset", 3, 10800),
+        ("suggestedRetryMillis", 1500, 1.5),
+        ("max_wait_seconds", 30, None),
+        ("limit_window_seconds", 60, None),
+        ("X-Codex-Secondary-Reset-After-Seconds", 316705, None),
+    ],
+)
+def test_a_field_that_no_table_lists_is_a_wait_by_the_words_of_its_name(
+    name: str, value: int, seconds: float | None
+) -> None:
+    text = json.dumps({"error": {"message": "Rate limit exceeded", name: value}})
+    guidance = classify(Failure.from_text(text)).guidance
+    assert (guidance[0].seconds if guidance else None) == seconds

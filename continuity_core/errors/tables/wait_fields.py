@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-WaitKind: TypeAlias = Literal["seconds", "milliseconds", "instant", "either"]
+WaitKind: TypeAlias = Literal["seconds", "milliseconds", "minutes", "hours", "instant", "either"]
 
 RETRY_HEADERS: tuple[tuple[str, WaitKind], ...] = (
     ("retry-after-ms", "milliseconds"),  # Azure, OpenAI, Z.ai
@@ -12,6 +12,10 @@ RETRY_HEADERS: tuple[tuple[str, WaitKind], ...] = (
     ("x-retry-after-ms", "milliseconds"),
     ("retry-after", "either"),  # RFC 9110: seconds or an HTTP date; some gateways send a duration or an epoch
     ("x-retry-after", "either"),
+    ("x-ratelimit-retry-after", "either"),
+    ("x-rate-limit-retry-after", "either"),
+    ("x-ratelimit-retry-after-seconds", "seconds"),
+    ("x-rate-limit-retry-after-seconds", "seconds"),
 )
 """In order of precedence: only the first that can be read counts, since they say the same more or less exactly."""
 
@@ -159,10 +163,31 @@ WAIT_FIELDS: dict[str, WaitKind] = {
         ),
         "instant",
     ),
+    "limitreset": "either",
+    "resettimeunix": "instant",
     "reset": "either",
     "resets": "either",
 }
 """``either``: seconds if the number is small, an epoch if it is large, or whatever the text can be read as."""
+
+WAIT_WORDS = frozenset(
+    {"retry", "reset", "resets", "wait", "cooldown", "backoff", "available", "unlock", "refill", "renew"}
+)
+"""Words of which a field's name needs one, beside a unit, to hold a wait although no table lists it."""
+UNIT_WORDS: dict[str, WaitKind] = {
+    **dict.fromkeys(("ms", "millis", "milliseconds"), "milliseconds"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "seconds"),
+    **dict.fromkeys(("mins", "minute", "minutes"), "minutes"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "hours"),
+}
+NO_WAIT_WORDS = frozenset(
+    (
+        "max maximum min limit window timeout total count attempt attempts interval elapsed used initial base default "
+        "config period per ttl tool threshold multiplier jitter x ratelimit codex primary secondary anthropic tokens "
+        "requests unified"
+    ).split()
+)
+"""Words with which such a name is a setting, a time that has passed, or the reset of a bucket, which is read elsewhere."""
 
 SENTINELS: tuple[tuple[str, str], ...] = (
     ("0, 1 or an instant before 2001 as a reset's epoch", "an unset value: no guidance"),
