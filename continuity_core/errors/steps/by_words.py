@@ -115,10 +115,11 @@ def overflow(case: Deliberation) -> Verdict | None:
     )
     if found is not None or case.find("throttle") is not None:
         return found
-    row = next(case.spoken_of(_THE_CONTEXT), None)
+    text = case.evidence.text
+    row = next(case.spoken_of(_THE_CONTEXT), None) if "context" in text or "ctx" in text else None
     if row is not None and case.find("billing") is None:
         return Verdict(row.kind, f"The text speaks of {row.name}.", f"words:{row.name}")
-    sizes = more_tokens_than_fit(case.evidence.text)
+    sizes = more_tokens_than_fit(text)
     if sizes is None:
         return None
     asked, allowed = sizes
