@@ -491,7 +491,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         ),
         words_of(
             "produced provide provided provides return returned respond responded generate generated output answer response "
-            "reach reached could tried"
+            "reach reached could tried ready yet"
         ),
     ),
     Combination(

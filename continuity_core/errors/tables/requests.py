@@ -331,6 +331,8 @@ INVALID = (
         "unsupported protocol",
         "only absolute urls are supported",
         "404 page not found",
+        "no route matched",
+        "please specify a model",
         "404 not found",
         unless=("rate limit", "type validation failed"),
     ),
