@@ -17,6 +17,8 @@ _READ_LIMIT = 64 * 1024
 
 _STATUSES = range(100, 600)
 _BODY_ATTRIBUTES = ("body", "response_json", "raw_body", "content", "response_text")
+_ANSWER_KEYS = frozenset({"candidates", "choices", "content", "output"})
+"""One of them is in every answer of a model, whoever the provider is."""
 _NESTED_ATTRIBUTES = ("original_exception", "os_error", "reason", "inner_exception", "last_exception")
 
 
@@ -241,9 +243,21 @@ def _body_of(exc: BaseException) -> str | None:
             return text
     for owner in (_get(exc, "response"), _get(exc, "raw_response"), _get(exc, "http_response")):
         text = _as_text(_read_already(owner))
-        if text:
+        if text and not _is_answer(owner, text):
             return text
     return None
+
+
+def _is_answer(response: object, text: str) -> bool:
+    """Whether the content is the model's, or half of it: it does not tell why it could not be read."""
+    status = _number(_get(response, "status_code") or _get(response, "status"))
+    if status is None or not 200 <= status < 300 or not text.lstrip().startswith("{"):
+        return False
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(value, dict) and not value.get("error") and not _ANSWER_KEYS.isdisjoint(value)
 
 
 def _read_already(response: object) -> object:
