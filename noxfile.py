@@ -121,7 +121,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Every measurement, an hour in all: ``nox -s bench``; names after ``--`` choose some of them.
+    """Every measurement, in a quarter of an hour: ``nox -s bench``; names after ``--`` choose some of them.
 
     Writes ``benchmarks/results/`` and what the pages show of it. Frameworks share one environment; what they
     are measured beside needs no network.

@@ -1,6 +1,6 @@
 """All measurements, one after the other.
 
-    python benchmarks/all.py                  # an hour; writes results/ and the pages and pictures made of it
+    python benchmarks/all.py                  # a quarter of an hour; writes results/, pages and pictures
     python benchmarks/all.py scale start      # only these
     python benchmarks/all.py --short          # a minute or two; exits 1 where a figure is far over its target
 
