@@ -102,7 +102,7 @@ _LEADS = (
 _CLOSED = ("): ", "]: ")
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
-    r"([45]\d\d)(?!%)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
+    r"([45]\d\d)(?!%|\.\w)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
 )
 _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests|more|expected|items?"

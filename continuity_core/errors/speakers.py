@@ -11,7 +11,7 @@ _TOOL = (
 )
 _TOOL_FAILED = re.compile(
     rf"(?:[^\w]{{0,4}}\b\w{{1,24}}+\b){{0,3}}?[^\w]{{0,4}}{_TOOL}[^.;!?]{{0,40}}?\b(?:error|failed|failure|timed"
-    r"|timeout|returned|threw|exited|errored|result|err|fatal|rejected)\b"
+    r"|timeout|returned|threw|exited|errored|result|err|fatal|rejected|[45]\d\d)\b"
     rf"|[^\w]{{0,4}}(?:error|failed|failure) (?:during|in|while|executing|running|calling|to (?:run|call))"
     rf" (?:\w{{1,24}}+ ){{0,2}}?{_TOOL}"
 )
@@ -42,7 +42,7 @@ _TOOLS = re.compile(
     # what stands before a tool's answer (WebFetch: 429)
     r"|(?:webfetch|web_fetch|websearch|web_search|bash|shell|terminal|grep|glob)(?:\([^()]{0,120}\))?: "
     r"|<?tool_result\b"
-    r"|function call \w{1,60} (?:returned|failed)\b"
+    r"|(?:calling )?function (?:call )?[`'\"]?\w{1,60}[`'\"]? (?:returned|failed)\b"
     # programs that agents run
     r"|(?:gh|ssh|scp|rsync|kubectl|terraform|aws|gcloud|az|make|docker|podman|helm|brew|apt|yarn|pnpm|npx|cargo|go|mvn"
     r"|gradle|psql|mysql|redis-cli|ffmpeg|adb): "
@@ -70,6 +70,7 @@ _SOURCE = re.compile(
     r"|except [\w., ()]{3,80}(?: as \w{1,20})?:$"
     r"|raise [\w.]{3,60}\(|throw new |assert [\w(\"']|expect\(|(?:it|describe|test)\(['\"`]"
     r"|(?:pytest|unittest)\."
+    r"|class \w{1,60}\(|(?:added|fixed|updated|implemented|refactored|bumped|bump) (?:an? |the |some )?[a-z]"
     r"|(?:const|let|var|def|async def|func|fn) \w{1,60}|(?:import|from) [\w.]{2,60} import |catch \("
     r")"
 )
