@@ -13,7 +13,8 @@ _PREFIX = re.compile(
     r"|(?:request |retry )?failed after \d{1,3} (?:attempts?|retries): ?"
     r"|(?:[\w.]{1,20} ){0,2}[\w.]{0,40}(?:error|exception|cancelled|canceled|failed)(?:: ?| - )"
     r"(?:\[[\w-]{1,20}\] ?)?)){0,3}"
-    r"(?:(?!stream|http|grpc|upstream|server|connection|transport|h2|rpc|socket|tool|command)[\w.]{2,40}: )?"
+    r"(?:(?!stream|http|grpc|upstream|server|connection|transport|h2|rpc|socket|tool|command|timeout"
+    r"|deadline)[\w.]{2,40}: )?"
     r"[^\w(\[^]{0,4}"
 )
 """What programs print before a message."""

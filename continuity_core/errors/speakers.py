@@ -66,12 +66,13 @@ _TOOLS = re.compile(
 _SOURCE = re.compile(
     r"[^\w]{0,4}(?:"
     r"(?:fix|feat|chore|docs|test|tests|refactor|perf|ci|build|style|revert)(?:\([\w./, -]{1,40}\))?!?: "
-    r"|todo\b|fixme\b|if [\w.()]{1,60} (?:==|===|!=|in|is|and|or|>=?|<=?) "
+    r"|todo\b|fixme\b|if [\w.()]{1,60} (?:==|===|!=|>=?|<=?) "
     r"|except [\w., ()]{3,80}(?: as \w{1,20})?:$"
     r"|raise [\w.]{3,60}\(|throw new |assert [\w(\"']|expect\(|(?:it|describe|test)\(['\"`]"
     r"|(?:pytest|unittest)\."
-    r"|class \w{1,60}\(|(?:added|fixed|updated|implemented|refactored|bumped|bump) (?:an? |the |some )?[a-z]"
-    r"|(?:const|let|var|def|async def|func|fn) \w{1,60}|(?:import|from) [\w.]{2,60} import |catch \("
+    r"|class \w{1,60}\(|(?:added|fixed|implemented|refactored|bumped|bump) (?:an? |the |some )?[a-z]"
+    r"|(?:const|let|var) \w{1,60}(?:: \w{1,40})? ?=|(?:def|async def|func|fn) \w{1,60}\("
+    r"|(?:import|from) [\w.]{2,60} import |catch \("
     r")"
 )
 _SETTING = re.compile(r"(?:export )?[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}=[\w./:\"'-]{0,80}")
@@ -83,12 +84,15 @@ _COUNT_USED = re.compile(
     r"|\bused (?P<used>\d[\d,]{0,11}) ?(?:of|/) ?(?P<given>\d[\d,]{0,11})\b"
     r"|\bremaining:? (?P<rest>\d[\d,]{0,11}) ?(?:of|/) ?(?P<all>\d[\d,]{0,11})\b"
 )
-_COUNT_LEFT = re.compile(r"\b[1-9]\d{0,8} (?:[a-z-]{2,16} ){1,2}(?:remaining|left)\b")
+_COUNT_LEFT = re.compile(
+    r"\b[1-9]\d{0,8} (?!sec|min|hour|hr|day|week|month|ms\b)(?:[a-z-]{2,16} ){1,2}(?:remaining|left)\b"
+)
 _RESET_SHOWN = re.compile(
     r"\b(?:your|my|the) (?:[\w-]{1,20} ){0,3}limits? (?:will )?(?:resets?|renews?|refresh(?:es)?)\b"
 )
 _QUESTION = re.compile(
     r"[^\w]{0,3}(?:my|i|we|is|does|do|did|when|why|what|how|can|could|should|am|are|will|which|where|who)\b"
+    r"(?!'| not\b)"
     r"[^.!?\n]{0,200}\?"
 )
 _LIMIT_HIT = (

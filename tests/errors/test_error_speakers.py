@@ -69,3 +69,18 @@ def test_a_display_of_usage_or_a_question_about_it_is_no_failure(text: str) -> N
 )
 def test_what_a_provider_says_in_a_like_form_is_still_read(text: str, kind: CauseKind) -> None:
     assert classify(Failure.from_text(text)).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("could not connect to ollama app, is it running?", CauseKind.TRANSIENT),
+        ("Cooldown: 30 seconds remaining", CauseKind.RATE_LIMIT),
+        ("If this is a temporary overload, try again later", CauseKind.TRANSIENT),
+        ("Updated terms of service must be accepted", CauseKind.PERMANENT),
+    ],
+)
+def test_an_errors_own_question_remaining_time_or_condition_does_not_hide_it(
+    text: str, kind: CauseKind
+) -> None:
+    assert classify(Failure.from_text(text)).kind is kind
