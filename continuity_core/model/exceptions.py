@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -17,8 +18,12 @@ _READ_LIMIT = 64 * 1024
 
 _STATUSES = range(100, 600)
 _BODY_ATTRIBUTES = ("body", "response_json", "raw_body", "content", "response_text")
-_ANSWER_KEYS = frozenset({"candidates", "choices", "content", "output"})
+_ANSWER = re.compile(r'"(?:candidates|choices|content|output)"\s*:')
 """One of them is in every answer of a model, whoever the provider is."""
+_ERROR = re.compile(r'"error"\s*:\s*[^\sn]')
+"""Not where it is ``null``, and not in a text that the model wrote: its quotes are escaped."""
+_MARK = 64
+"""Characters by which a text is found in another one that may hold only its beginning."""
 _NESTED_ATTRIBUTES = ("original_exception", "os_error", "reason", "inner_exception", "last_exception")
 
 
@@ -41,9 +46,12 @@ def describe(exc: BaseException) -> Description:
     status = code = type_ = body = None
     headers: tuple[tuple[str, str], ...] = ()
     messages: list[str] = []
+    answers = tuple(_unreadable_answers(chain))
     for one in chain:
         # A cancellation behind another error is how an event loop ends a timeout; its words are the loop's.
         text = _text_of(one) if one is exc or isinstance(one, Exception) else ""
+        for answer in answers:
+            text = text and (_without(answer, text) or _qualified_name(one))
         if text and not any(text in other for other in messages):
             messages.append(text)
         status = status if status is not None else _status_of(one)
@@ -60,6 +68,19 @@ def describe(exc: BaseException) -> Description:
         body=body,
         exceptions=tuple(_qualified_name(one) for one in chain),
     )
+
+
+def _unreadable_answers(chain: Iterable[BaseException]) -> Iterator[str]:
+    """What no JSON parser could read, where a model said it: some clients quote all of it."""
+    for one in chain:
+        text = _get(one, "doc")
+        if isinstance(text, str) and _is_answer(text[:_READ_LIMIT]):
+            yield text
+
+
+def _without(quoted: str, text: str) -> str:
+    start = text.find(quoted[:_MARK])
+    return text if start < 0 else (text[:start] + text[start + len(quoted) :]).strip()
 
 
 def walk(exc: BaseException) -> Iterator[BaseException]:
@@ -243,21 +264,19 @@ def _body_of(exc: BaseException) -> str | None:
             return text
     for owner in (_get(exc, "response"), _get(exc, "raw_response"), _get(exc, "http_response")):
         text = _as_text(_read_already(owner))
-        if text and not _is_answer(owner, text):
+        if text and not (_is_success(owner) and _is_answer(text)):
             return text
     return None
 
 
-def _is_answer(response: object, text: str) -> bool:
-    """Whether the content is the model's, or half of it: it does not tell why it could not be read."""
+def _is_success(response: object) -> bool:
     status = _number(_get(response, "status_code") or _get(response, "status"))
-    if status is None or not 200 <= status < 300 or not text.lstrip().startswith("{"):
-        return False
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return True
-    return isinstance(value, dict) and not value.get("error") and not _ANSWER_KEYS.isdisjoint(value)
+    return status is not None and 200 <= status < 300
+
+
+def _is_answer(text: str) -> bool:
+    """Whether the text is what a model answered, whole or broken off: it tells nothing of an error."""
+    return text.lstrip().startswith("{") and bool(_ANSWER.search(text)) and not _ERROR.search(text)
 
 
 def _read_already(response: object) -> object:
