@@ -32,7 +32,7 @@ _COMPARED = re.compile(
 """``prompt_tokens (40211) must be less than max_seq_len (32768)``."""
 _GIVEN = re.compile(
     r"(?:at most|<=|less than|up to|maximum|limit|supports?|allows?|accepts?)[^;\d]{0,40}?"
-    rf"(?<![\w.,-]){_SIZE}[^;\d]{{0,60}}?(?:given|got|received|requested|sent|provided|contains|has|have|was|are|actual"
+    rf"(?<![\w.,-]){_SIZE}[^\d]{{0,60}}?(?:given|got|received|requested|sent|provided|contains|has|have|was|are|actual"
     rf"|resulted in|used)[^;\d]{{0,24}}?(?<![\w.,-]){_SIZE}"
 )
 """``must have less than 4096 tokens. Given: 6021``."""

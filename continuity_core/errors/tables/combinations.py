@@ -240,6 +240,18 @@ COMBINATIONS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
+        "the last of a window",
+        CauseKind.USAGE_LIMIT,
+        (
+            words_of("out ran run last used spent cap"),
+            words_of("today daily week weekly month monthly day"),
+            words_of(
+                "answers messages message generations questions chats images credits prompts uses requests queries cap"
+            ),
+        ),
+        RATES_OF_SECONDS | words_of("tool error"),
+    ),
+    Combination(
         "none left in a window",
         CauseKind.USAGE_LIMIT,
         (
@@ -267,7 +279,7 @@ COMBINATIONS: tuple[Combination, ...] = (
             words_of("requests request calls messages"),
             words_of("paused slowed space fewer slower often"),
         ),
-        words_of("tool stream context long"),
+        words_of("tool stream context long tokens token images disk device left"),
     ),
     Combination(
         "a throttle",
@@ -445,6 +457,18 @@ COMBINATIONS: tuple[Combination, ...] = (
             words_of("requires required set missing not must setting unset undefined needs"),
         ),
         words_of("timeout"),
+    ),
+    Combination(
+        "a plan that is asked for",
+        CauseKind.PERMANENT,
+        (
+            words_of("plan tier subscription membership license licence"),
+            words_of("requires required needs need upgrade"),
+            words_of("model models feature access requested enterprise pro team business paid endpoint"),
+        ),
+        words_of(
+            "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages credits"
+        ),
     ),
     Combination(
         "an upgrade",

@@ -87,18 +87,6 @@ PLAIN_WORDS: tuple[Combination, ...] = (
         ),
     ),
     Combination(
-        "a plan that is asked for",
-        CauseKind.PERMANENT,
-        (
-            words_of("plan tier subscription membership license licence"),
-            words_of("requires required needs need upgrade"),
-            words_of("model models feature access requested enterprise pro team business paid endpoint"),
-        ),
-        words_of(
-            "limit limits quota reached exceeded used reset resets until refresh rate day month week hour requests messages credits"
-        ),
-    ),
-    Combination(
         "an account that is shut",
         CauseKind.PERMANENT,
         (
@@ -270,7 +258,7 @@ THE_CONTEXT: tuple[Combination, ...] = (
             words_of("context n_ctx ctx"),
             words_of("window limit length size budget"),
             words_of(
-                "reached reaches hit full exceeded exceeds exceed exceeding exhausted overflow over overran"
+                "reached reaches hit full exceeded exceeds exceed exceeding many exhausted overflow over overran"
             ),
         ),
         RATES | words_of("output completion browser deadline canceled image possibly caching cache"),

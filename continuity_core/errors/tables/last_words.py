@@ -76,6 +76,28 @@ LAST_WORDS: tuple[Combination, ...] = (
         _TOOLS | words_of("rate limit"),
     ),
     Combination(
+        "too many at once",
+        CauseKind.RATE_LIMIT,
+        (
+            words_of("too"),
+            words_of("many"),
+            words_of("messages requests calls attempts tries logins sessions"),
+        ),
+        _TOOLS | words_of("context allowed image images files"),
+    ),
+    Combination(
+        "a key that is missing",
+        CauseKind.PERMANENT,
+        (words_of("missing"), words_of("token key credential credentials")),
+        _TOOLS,
+    ),
+    Combination(
+        "an empty pool",
+        CauseKind.TRANSIENT,
+        (words_of("pool"), words_of("exhausted timeout full")),
+        _TOOLS,
+    ),
+    Combination(
         "what is not there",
         CauseKind.PERMANENT,
         (
@@ -96,7 +118,7 @@ LAST_WORDS: tuple[Combination, ...] = (
                 "unauthorized unauthorised credentials license licence insufficient incompatible misconfigured "
                 "unrecognized unrecognised deprecated retired ineligible unsubscribed subscribe must verify "
                 "verification terms outdated obsolete denied rejected refused invalid illegal malformed blocked "
-                "removed flagged expired discontinued refusal"
+                "removed flagged expired discontinued refusal inactive"
             ),
         ),
         _TOOLS | words_of("connection"),
@@ -116,7 +138,7 @@ LAST_WORDS: tuple[Combination, ...] = (
         (
             words_of("maximum max most"),
             words_of("tools functions sequences stop images files choices"),
-            words_of("allowed supported expected got exceeds most given"),
+            words_of("allowed supported expected got exceeds most given per"),
         ),
         words_of("rate quota minute day turn turns step steps iterations"),
     ),
