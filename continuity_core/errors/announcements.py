@@ -43,6 +43,7 @@ _ATTEMPT = re.compile(r"[^\w]{0,8}\(?(?:attempt|retry|try) #?\d")
 _ISO_DURATION = re.compile(r"p(?=t?\d)")
 _VALUE_WORDS = frozenset({*NUMBER_WORDS, *MONTHS, *WEEKDAYS, *DAY_WORDS, *CLOCK_WORDS})
 """Words with which a duration or an instant can begin."""
+_HEDGES = tuple(HEDGES)
 _NEGATIVE = re.compile(r"[\s:=(]-\d")
 _CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
 """``13h00`` and ``13:00:30``: clock times behind ``at``, durations elsewhere."""
@@ -128,7 +129,7 @@ def _is_own(text: str, end: int) -> bool:
     if text.isascii():
         return False
     behind = text[end : end + _VERB_WINDOW]
-    return any(ending in behind for ending in OWN_ENDINGS)
+    return any(map(behind.__contains__, OWN_ENDINGS))
 
 
 def _with_lead_words(text: str, start: int) -> int:
@@ -277,9 +278,9 @@ class _Reader:
             lead = text[max(0, start - 24) : start]
             duration = read_duration(text, start)
             if duration is not None and not text[duration.end : position].strip(" ."):
-                if any(notice in lead for notice in CLIENT_NOTICES) or _is_own(text, duration.end):
+                if any(map(lead.__contains__, CLIENT_NOTICES)) or _is_own(text, duration.end):
                     return None
-                hedged = any(lead.rstrip().endswith(hedge) for hedge in HEDGES)
+                hedged = lead.rstrip().endswith(_HEDGES)
                 return self._of_duration(duration, start, hedged)
             instant, zoned = self._instant(start)
             if instant is not None and not text[instant.end : position].strip():

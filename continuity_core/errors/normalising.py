@@ -35,7 +35,7 @@ _ADVICE = re.compile(
 )
 _CHOICE = r"[^.!?,]{1,100},[^.!?]{1,200} or [^.!?]{1,160}"
 _GUESS = re.compile(
-    r"\b(?:this|it|which) (?:usually|often|may|might|could|can) (?:(?:indicate|mean|happen)s?(?: when| if)?"
+    r"\b(?:this|it|which) (?:usually|often|may|might|could) (?:(?:indicate|mean|happen)s?(?: when| if)?"
     rf"|be (?:due to|caused by|because of|a result of)|have been caused by) {_CHOICE}[.!?]?"
     r"|\b(?:prompt|model|request|response|server|service|api|account|key|content) (?:may|might|could)"
     r" (?:have (?:been )?|be )[^.!?]{1,100} or [^.!?]{1,160}[.!?]?"
@@ -47,18 +47,7 @@ _CONDITION = re.compile(
     r"\b[45]\d\d\b[^.!?]{0,200}[.!?]?"
 )
 _CONDITIONS = ("if the ", "if you", "if a", "if http", "if status", "if error", "if code")
-_GUESSING = (
-    " may ",
-    " might ",
-    " could ",
-    "this ",
-    "it ",
-    "which ",
-    " causes",
-    " reasons",
-    " cause",
-    " reason",
-)
+_GUESSING = (" may ", " might ", " could ", "usually ", "often ", "possible ", "common ", "likely ")
 _FRAME = re.compile(
     r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?"
     r"(?: ~?\[[^\]\n]{1,160}\])?(?=\r?\n|$)"
