@@ -16,7 +16,13 @@ from pydantic_graph import End
 from continuity_core.engine.results import BoundaryResult
 from continuity_core.hosts.pydantic_ai.agent_run import AgentRun
 from continuity_core.hosts.pydantic_ai.cautions import warn_of_server_held_history
-from continuity_core.hosts.pydantic_ai.entries import EntryReader, note_broken, projected, resuming_request
+from continuity_core.hosts.pydantic_ai.entries import (
+    EntryReader,
+    note_abandoned,
+    note_broken,
+    projected,
+    resuming_request,
+)
 from continuity_core.hosts.pydantic_ai.events import TurnResumed
 from continuity_core.hosts.pydantic_ai.facts import Asked, facts_of, is_the_frameworks_own, settings_of
 from continuity_core.hosts.pydantic_ai.failing import failed_turn, is_of_the_model
@@ -171,7 +177,12 @@ class RunDriver(AgentRun):
             self._called = turn
             return node
         facts = facts_of(ctx, self._asked, ended_on_purpose=self._is_answer(turn))
-        result = await self.run.turn_ended(turn, facts)
+        try:
+            result = await self.run.turn_ended(turn, facts)
+        except asyncio.CancelledError:
+            if self.recovers:
+                note_abandoned(node.model_response)
+            raise
         if turn.failure is not None and not (result.resume or result.end_run or self.run.aborted):
             # The framework takes it for a good one, and has no recovery of its own that could go first.
             result = await self.run.before_settle(facts)

@@ -180,6 +180,12 @@ def note_broken(response: ModelResponse) -> None:
     response.metadata = {**(response.metadata or {}), METADATA_KEY: {_LEFT_OUT: True}}
 
 
+def note_abandoned(response: ModelResponse) -> None:
+    """Note that the run was cancelled behind the response: behind open calls no other prompt is taken."""
+    note_broken(response)
+    response.state = "interrupted"
+
+
 def _says_left_out(message: ModelMessage) -> bool:
     note = (message.metadata or {}).get(METADATA_KEY)
     return isinstance(note, dict) and note.get(_LEFT_OUT) is True

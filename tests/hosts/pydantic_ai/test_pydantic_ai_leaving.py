@@ -136,6 +136,35 @@ async def test_a_run_that_is_cancelled_in_a_tool_is_over_and_the_next_is_clean(
     assert (await agent.run("go on", message_history=list(messages))).output == "done"
 
 
+async def test_calls_behind_which_a_wait_was_cancelled_do_not_stand_in_the_next_runs_way(
+    server: FaultServer, model: Any
+) -> None:
+    waiting = asyncio.Event()
+    clock = VirtualClock(auto_advance=False, on_wait=lambda number, wait: waiting.set())
+    continuity = Continuity.from_settings(clock=clock)
+    server.play([{**CALL, "text": "BROKEN", "cut": "no_finish"}, DONE])
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity)])
+
+    @agent.tool_plain
+    def step() -> str:
+        raise AssertionError("the call is never executed")
+
+    async def consume() -> None:
+        async with agent.run_stream_events("First") as events:
+            async for _ in events:
+                pass
+
+    with capture_run_messages() as messages:
+        task = asyncio.create_task(consume())
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert (await agent.run("Second", message_history=list(messages))).output == "done"
+    assert not server.requests[-1].mentions("BROKEN")
+    assert server.requests[-1].user_texts == ("First", "Second")
+
+
 async def test_a_run_that_is_cancelled_in_a_stream_is_over_and_the_next_is_clean(
     server: FaultServer, model: Any, load: Callable[..., Continuity]
 ) -> None:
