@@ -37,6 +37,8 @@ for line in iter(input, None):
     print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line).get("id"), "error": error}), flush=True)
 """
 
+SERVES = "from continuity_core.hosts.stdio.serving import serve_stdio; serve_stdio()"
+
 SCRIPT = [cut()]
 
 CHILDREN = {
@@ -156,3 +158,18 @@ def eventually(condition: Callable[[], bool], seconds: float = 15.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not come to pass"
         time.sleep(0.02)
+
+
+def test_a_session_has_one_child_also_where_pi_tells_twice_that_it_starts(
+    home: PiHome, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    counted = f"from pathlib import Path; Path({str(started)!r}).open('a').write('started '); {SERVES}"
+    home.command = [sys.executable, "-P", "-c", counted]
+    with home.rpc([DONE, DONE]) as pi:
+        for session in range(2):
+            pi.prompt()
+            pi.settled()
+            assert started.read_text().split() == ["started"] * (session + 1)
+            pi.send("new_session")
+            pi.until("response", command="new_session")

@@ -101,10 +101,16 @@ class Extension {
   // ---------------------------------------------------------------- the session and its child
 
   open(ctx) {
+    const session = ctx.sessionManager.getSessionId?.() ?? randomUUID();
+    // Pi may tell twice that a session starts: its child is there already.
+    if (this.usable && !this.over && session === this.session) {
+      this.display.attach(ctx);
+      return;
+    }
     this.over = false;
     this.close();
     this.display.attach(ctx);
-    this.session = ctx.sessionManager.getSessionId?.() ?? randomUUID();
+    this.session = session;
     this.entries.reset();
     this.inputs.clear();
     this.running = false;

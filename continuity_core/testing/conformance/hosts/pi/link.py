@@ -44,6 +44,7 @@ class ChildLink:
         """Talk with a child until it closes."""
         lines = BufferedByteReceiveStream(stream)
         lock = anyio.Lock()
+        held: dict[int, Waker] = {}
         async with stream:
             await _send(
                 stream, lock, {"settings": dict(self.play.settings or {}), "now": self.play.now.isoformat()}
@@ -53,21 +54,24 @@ class ChildLink:
                     line = await lines.receive_until(b"\n", _LINE_LIMIT)
                 except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
                     break
-                self._take(json.loads(line), stream, lock)
-        for waker in list(self.wakers.values()):
+                message = json.loads(line)
+                if "wait" in message:
+                    held[message["wait"]] = Waker()
+                    self.tasks.start_soon(self._hold, message, held[message["wait"]], stream, lock)
+                else:
+                    self._take(message)
+        for waker in held.values():
             waker.wake("the child ended")
 
-    def _take(self, message: dict[str, Any], stream: anyio.abc.ByteStream, lock: anyio.Lock) -> None:
+    def _take(self, message: dict[str, Any]) -> None:
         if "event" in message:
             self._take_event(message["event"])
-        elif "wake" in message:
+        else:
             waker = self.wakers.get(message["wake"])
             if waker is not None:
                 waker.wake(message["reason"])
             self.woken.set()
             self.woken = anyio.Event()
-        else:
-            self.tasks.start_soon(self._hold, message, stream, lock)
 
     def _take_event(self, data: dict[str, Any]) -> None:
         kind = EventKind(data.pop("kind"))
@@ -81,8 +85,10 @@ class ChildLink:
             self.settled.set()
             self.settled = anyio.Event()
 
-    async def _hold(self, wait: dict[str, Any], stream: anyio.abc.ByteStream, lock: anyio.Lock) -> None:
-        number, waker, clock = wait["wait"], Waker(), self.play.clock
+    async def _hold(
+        self, wait: dict[str, Any], waker: Waker, stream: anyio.abc.ByteStream, lock: anyio.Lock
+    ) -> None:
+        number, clock = wait["wait"], self.play.clock
         self.wakers[number] = waker
         until = wait["until"]
         deadline = (
