@@ -141,18 +141,24 @@ class RunDriver(AgentRun):
             result = await run.before_settle(facts_of(ctx, self._asked))
         if result.resume:
             return await self._resume(ctx, turn, result)
-        return self._go_on_with_input(ctx) if result.end_run is None else None
+        return self._go_on_with_input(ctx, result.end_run)
 
-    def _go_on_with_input(self, ctx: RunContext[Any]) -> ModelRequestNode[Any, Any] | None:
+    def _go_on_with_input(
+        self, ctx: RunContext[Any], end_run: str | None
+    ) -> ModelRequestNode[Any, Any] | None:
         """What the user said meanwhile goes on; raised now, an error would take it with it."""
+        return ModelRequestNode(resuming_request(left_out=True)) if self._takes_input(ctx, end_run) else None
+
+    def _takes_input(self, ctx: RunContext[Any], end_run: str | None) -> bool:
+        """Whether something was said; behind a run that was ended also steering is a request of its own."""
         assert self.run is not None
         said = pending_input(ctx)
         if said is None or not self.recovers or self.run.aborted:
-            return None
+            return False
         if said == "follow_up":
             deliver_follow_ups(ctx)
-            self._is_over = True
-        return ModelRequestNode(resuming_request(left_out=True))
+        self._is_over = said == "follow_up" or end_run is not None
+        return True
 
     async def _request_aborted(self, ctx: RunContext[Any], cancelled: BaseException, known: int) -> None:
         """Tell of the turn that was cut off; nothing is waited for, so that a cancelled task can do it."""
@@ -207,12 +213,8 @@ class RunDriver(AgentRun):
         except Exception as error:
             if turn is not None and not self.run.is_over:
                 await self._tool_failed(ctx, turn, error)
-            if (
-                turn is None
-                and self._end_run is None
-                and isinstance(error, exceptions.UnexpectedModelBehavior)
-            ):
-                following = self._go_on_with_input(ctx)
+            if turn is None and isinstance(error, exceptions.UnexpectedModelBehavior):
+                following = self._go_on_with_input(ctx, self._end_run)
                 if following is not None:
                     return following
             raise
@@ -225,7 +227,8 @@ class RunDriver(AgentRun):
             end_run = boundary.end_run
         if isinstance(result, End):
             return await self._ending(ctx, node, result)
-        self._refused = end_run
+        if end_run is not None and not self._takes_input(ctx, end_run):
+            self._refused = end_run
         return result
 
     async def _from_history(self, ctx: RunContext[Any], node: Any) -> Any:

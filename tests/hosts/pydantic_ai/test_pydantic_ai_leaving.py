@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from host_fixtures import side_by_side
@@ -163,6 +163,36 @@ async def test_calls_behind_which_a_wait_was_cancelled_do_not_stand_in_the_next_
     assert (await agent.run("Second", message_history=list(messages))).output == "done"
     assert not server.requests[-1].mentions("BROKEN")
     assert server.requests[-1].user_texts == ("First", "Second")
+
+
+@pytest.mark.parametrize("priority", ["asap", "when_idle"])
+@pytest.mark.parametrize("first", [CALL, CUT])
+async def test_what_was_said_before_a_plugin_ended_the_run_is_a_run_of_its_own(
+    server: FaultServer,
+    model: Any,
+    load: Callable[..., Continuity],
+    first: dict[str, Any],
+    priority: Literal["asap", "when_idle"],
+) -> None:
+    server.play([first, DONE])
+    limits = {"plugins": {"run-limits": {"max_requests": 1}}}
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=load(limits))])
+
+    @agent.tool_plain
+    def step() -> str:
+        return "RESULT"
+
+    to_say = ["And then"]
+
+    async def say(ctx: RunContext[None], events: Any) -> None:
+        if to_say:
+            ctx.enqueue(to_say.pop(), priority=priority)
+        async for _ in events:
+            pass
+
+    assert (await agent.run("First", event_stream_handler=say)).output == "done"
+    assert server.requests[-1].user_texts == ("First", "And then")
+    assert server.requests[-1].mentions("RESULT") is (first is CALL)
 
 
 async def test_a_run_that_is_cancelled_in_a_stream_is_over_and_the_next_is_clean(
