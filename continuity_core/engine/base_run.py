@@ -48,7 +48,7 @@ class RunError(RuntimeError):
 class BaseRun(RunRecord):
     """Everything done for one real user request. Use :class:`Run` or :class:`SyncRun`."""
 
-    __slots__ = ("_busy", "_children", "_input", "_proposal", "_scheduled")
+    __slots__ = ("_busy", "_children", "_cut_off", "_input", "_proposal", "_scheduled")
 
     def __init__(
         self,
@@ -66,6 +66,8 @@ class BaseRun(RunRecord):
         """The step whose resume the host was just asked for, and the state before it was charged."""
         self._input: InputKind | None = None
         self._busy = False
+        self._cut_off = False
+        """A plugin ended the run behind the last turn, and the host had not ended it on purpose."""
         if parent is not None:
             parent._children.append(self)
         self._tell_start(restored=state is not None)
@@ -176,7 +178,7 @@ class BaseRun(RunRecord):
 
     def _settled_as(self) -> RunOutcome:
         failed = self._turn is not None and self._turn.failure is not None
-        not_resumed = self._not_resumed.no_resume is not None
+        not_resumed = self._cut_off or self._not_resumed.no_resume is not None
         return settled_as(self.cause, aborted=self._aborted, failed=failed, not_resumed=not_resumed)
 
     def _settled_details(self) -> dict[str, JSONValue]:
@@ -235,6 +237,9 @@ class BaseRun(RunRecord):
         boundary = engine.boundary(point, self._turn, self._cause, host, self.state, now, view)
         decided = engine.decide_timed(boundary, self.state, self._allowance())
         self._take_note(decided.proposal.faults, decided.slow)
+        halt = decided.proposal.halt
+        ends = halt is not None and halt.decision.end_run and engine.settings.mode is Mode.ON
+        self._cut_off = ends and not boundary.ended_on_purpose
         return Step(
             engine=engine,
             point=point,

@@ -52,7 +52,8 @@ def settled_as(
 ) -> RunOutcome:
     """How a run ended whose last turn was ``cause``.
 
-    ``failed`` where that turn has a failure, ``not_resumed`` where a resume after it was wanted and refused.
+    ``failed`` where that turn has a failure, ``not_resumed`` where a resume after it was wanted and refused,
+    or a plugin ended the run there.
     """
     if aborted or cause is CauseKind.CANCELLED:
         return RunOutcome.ABORTED

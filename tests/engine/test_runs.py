@@ -224,6 +224,23 @@ async def test_results_at_an_end_on_purpose_are_a_whole_answer() -> None:
     assert run.settled().outcome is RunOutcome.COMPLETED
 
 
+@pytest.mark.parametrize(
+    ("host", "outcome"),
+    [
+        (HostFacts(), RunOutcome.INCOMPLETE),
+        (HostFacts(ending_tools=frozenset({"step"})), RunOutcome.COMPLETED),
+    ],
+    ids=["going on", "on purpose"],
+)
+async def test_calls_behind_which_a_plugin_ended_the_run_are_no_whole_answer(
+    host: HostFacts, outcome: RunOutcome
+) -> None:
+    run = make(bundled(run_limits={"max_requests": 1})).start_run()
+    result = await run.turn_ended(calls("step"), host)
+    assert result.end_run is not None
+    assert run.settled().outcome is outcome
+
+
 async def test_for_unattended_work_an_incomplete_run_can_raise_with_the_partial() -> None:
     continuity = make(max_resumes=0, incomplete=Incomplete.RAISE)
     run = continuity.start_run("s")
