@@ -22,8 +22,6 @@ def read_cases(name: str) -> list[dict[str, Any]]:
 
 CASES = read_cases("errors.jsonl") + read_cases("errors_more.jsonl")
 BY_ID = {case["id"]: case for case in CASES}
-WITH_WAIT = [case["id"] for case in CASES if case["wait"]["kind"] != "none"]
-WITHOUT_WAIT = [case["id"] for case in CASES if case["wait"]["kind"] == "none"]
 
 
 def moment_of(case: dict[str, Any]) -> datetime:
@@ -48,29 +46,23 @@ def test_every_case_has_its_own_id() -> None:
 
 
 @pytest.mark.parametrize("name", BY_ID)
-def test_the_kind_of_failure_is_read_and_explained_in_a_sentence(name: str) -> None:
+def test_the_kind_and_the_stated_wait_are_read_and_no_wait_is_invented(name: str) -> None:
     case = BY_ID[name]
     cause = verdict_on(case)
     assert cause.kind == case["label"], f"{cause.rule}: {cause.why}"
     assert cause.rule
-    assert cause.why.endswith(".")
-    assert "\n" not in cause.why
-    assert len(cause.why) <= 300
+    assert is_a_sentence(cause.why)
+    if case["wait"]["kind"] == "none":
+        assert cause.guidance == ()
+    else:
+        assert cause.guidance, cause.why
+        seconds = cause.guidance[0].wait_from(moment_of(case))
+        tolerance = 1 if case["wait"]["kind"] == "relative" else 60
+        assert seconds == pytest.approx(case["wait"]["seconds"], abs=tolerance)
 
 
-@pytest.mark.parametrize("name", WITH_WAIT)
-def test_a_stated_wait_is_read(name: str) -> None:
-    case = BY_ID[name]
-    cause = verdict_on(case)
-    assert cause.guidance, cause.why
-    seconds = cause.guidance[0].wait_from(moment_of(case))
-    tolerance = 1 if case["wait"]["kind"] == "relative" else 60
-    assert seconds == pytest.approx(case["wait"]["seconds"], abs=tolerance)
-
-
-@pytest.mark.parametrize("name", WITHOUT_WAIT)
-def test_no_wait_is_invented(name: str) -> None:
-    assert verdict_on(BY_ID[name]).guidance == ()
+def is_a_sentence(text: str) -> bool:
+    return text.endswith(".") and "\n" not in text and len(text) <= 300
 
 
 def test_the_longest_wait_comes_first() -> None:
