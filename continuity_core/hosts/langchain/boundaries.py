@@ -216,9 +216,8 @@ class Hooks:
 
     def _leaves_call_open(self, state: Mapping[str, Any]) -> bool:
         """Whether the agent ends with a call that it cannot read: it executes none of that answer."""
-        run, messages = self.live.run, state["messages"]
-        last = messages[-1] if messages else None
-        is_open = isinstance(last, AIMessage) and bool(last.invalid_tool_calls)
+        run, last = self.live.run, state["messages"][-1:]
+        is_open = any(isinstance(message, AIMessage) and message.invalid_tool_calls for message in last)
         return is_open and run.cause is CauseKind.TOOL_CALLS and not run.aborted
 
     def _is_on_purpose(self, state: Mapping[str, Any]) -> bool:
