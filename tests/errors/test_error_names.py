@@ -36,6 +36,16 @@ def test_an_exception_is_read_by_its_words(name: str, kind: CauseKind) -> None:
     assert classify(Failure.from_text("oh", exceptions=(f"sdk.{name}",))).kind is kind
 
 
+def test_a_frameworks_own_name_for_status_400_says_no_more_than_the_status() -> None:
+    name = "langchain_openai.OpenAIInvalidRequestError"
+    bare = Failure.from_text(
+        "Error code: 400", status=400, body='{"detail":"Bad Request"}', exceptions=(name,)
+    )
+    told = Failure.from_text("Error code: 400 - no such field", status=400, exceptions=(name,))
+    assert classify(bare).kind is CauseKind.UNKNOWN
+    assert classify(told).kind is CauseKind.PERMANENT
+
+
 @pytest.mark.parametrize("name", ["new_api_error", "ERR_17", "Client", "BadThing", "model_http_error"])
 def test_a_name_whose_words_tell_nothing_decides_nothing(name: str) -> None:
     assert classify(Failure.from_text("it", code=name)).kind is CauseKind.UNKNOWN

@@ -168,12 +168,17 @@ def exception_type(case: Deliberation) -> Verdict | None:
             )
     for name in case.evidence.exception_names:
         spelling = case.evidence.spelled(name)
-        row = row_of_name(spelling)
+        row = None if "invalidrequest" in name and _is_bare_400(case) else row_of_name(spelling)
         if row is not None:
             return case.named(row, spelling)
     if any(name in ABORTS for name in case.evidence.exception_names):
         return Verdict(CauseKind.CANCELLED, "The exception is an AbortError.", "exception:aborterror")
     return None
+
+
+def _is_bare_400(case: Deliberation) -> bool:
+    """Whether all that is told is status 400, which some frameworks raise under a name of their own."""
+    return case.evidence.status == 400 and case.says_nothing()
 
 
 def guidance_alone(case: Deliberation) -> Verdict | None:
