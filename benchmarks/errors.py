@@ -121,6 +121,7 @@ PUMPS = {
     "open tags": "<p ",
     "cues": "try again in ",
     "names": "a=1 ",
+    "one word": "a",
 }
 MEGABYTE = 10**6
 TYPICAL_TARGET = 100

@@ -28,6 +28,7 @@ USAGE_WINDOW_SECONDS = 900.0
 _RETURNS = ("refresh", "reset", "renew", "refill", "replenish", "regain")
 _EXCEPTION = re.compile(r"(?<![\w.$])[\w.$]{1,120}(?:exception|error)\b")
 _LETTERS = re.compile(r"[a-z]+")
+_LONGEST_UNTELLING = max(map(len, UNTELLING))
 _RETRY_FLAGS = frozenset({"retryable", "isretryable", "shouldretry", "xshouldretry", "canretry"})
 
 
@@ -217,6 +218,8 @@ def _tells_nothing(word: str) -> bool:
     """Whether ``word`` is one that every failure has, or two of them whose line break was lost."""
     if word in UNTELLING or not word.isalpha():
         return True
+    if len(word) > 2 * _LONGEST_UNTELLING:
+        return False
     return any(word[:end] in UNTELLING and word[end:] in UNTELLING for end in range(1, len(word)))
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from continuity_core.errors import CauseKind, Failure, classify
 from continuity_core.errors.stems import stem
+from continuity_core.errors.steps import by_faults
+from continuity_core.errors.wordings import WORDINGS
 
 
 @pytest.mark.parametrize(
@@ -117,3 +119,8 @@ def test_an_allowance_that_comes_back_within_a_minute_is_a_throttle() -> None:
     text = "Your allowance will reset after {}"
     assert classify(Failure.from_text(text.format("53s"))).kind is CauseKind.RATE_LIMIT
     assert classify(Failure.from_text(text.format("5h"))).kind is CauseKind.USAGE_LIMIT
+
+
+def test_the_rows_that_a_step_singles_out_are_rows_of_the_tables() -> None:
+    known = {f"{table}:{row.name}" for table, rows in WORDINGS.tables.items() for row in rows}
+    assert by_faults.NOT_REACHED | by_faults.FORWARDED <= known

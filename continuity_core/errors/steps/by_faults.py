@@ -9,7 +9,7 @@ from continuity_core.errors.tables.combinations import LIMITS
 from continuity_core.errors.tables.early_words import NO_ROOM
 from continuity_core.model.cause import CauseKind
 
-_FORWARDED = frozenset(
+FORWARDED = frozenset(
     {
         "transport:upstream request failed",
         "transport:upstream error",
@@ -19,7 +19,7 @@ _FORWARDED = frozenset(
     | {"server:backend error", "server:inference failed", "server:inference error", "server:model error"}
 )
 """Words with which a program hands on what a provider said: they tell nothing beside what is handed on."""
-_NOT_REACHED = frozenset(
+NOT_REACHED = frozenset(
     f"transport:{words}"
     for words in (
         "failed to connect",
@@ -88,9 +88,9 @@ def _unless_forwarded(case: Deliberation, found: Verdict | None) -> Verdict | No
     if found is None:
         return None
     refused = case.evidence.status in (400, 404, 422)
-    if found.rule in _FORWARDED:
+    if found.rule in FORWARDED:
         return None if refused or case.find("invalid") is not None else found
-    return None if refused and found.rule in _NOT_REACHED else found
+    return None if refused and found.rule in NOT_REACHED else found
 
 
 def _limit_behind(case: Deliberation) -> Verdict | None:
