@@ -57,8 +57,23 @@ _OCCURRENCE_LIMIT = 32
 """Announcements of one kind that are looked at in one text."""
 
 
-_FORWARD = WordIndex(IndexEntry((cue,), (cue, endings), open_end=True) for cue, endings in FORWARD.items())
-_TRAILING = WordIndex(IndexEntry((cue,), cue, open_end=True) for cue in TRAILING)
+class _Cue(NamedTuple):
+    """Words beside which a time stands."""
+
+    words: str
+    endings: tuple[str, ...] | None
+    """How the last word may go on."""
+    trailing: bool
+    """The time stands before them, not behind."""
+
+
+_CUES = WordIndex(
+    IndexEntry((cue.words,), cue, open_end=True)
+    for cue in (
+        *(_Cue(words, endings, False) for words, endings in FORWARD.items()),
+        *(_Cue(words, None, True) for words in TRAILING),
+    )
+)
 
 
 class Announcement(NamedTuple):
@@ -78,22 +93,18 @@ def announcements(
     """
     text = folded.text
     reader = _Reader(text, now, default_zone, provider_zone)
-    forward = [
-        (position, cue, endings)
-        for cue, endings in _FORWARD.candidates(folded)
-        for position in _occurrences(text, cue)
-    ]
-    for position, cue, endings in sorted(forward, key=itemgetter(0)):
-        found = reader.after(cue, endings, position)
+    cues = [(position, cue) for cue in _CUES.candidates(folded) for position in _occurrences(text, cue.words)]
+    cues.sort(key=itemgetter(0))
+    for position, cue in cues:
+        found = None if cue.trailing else reader.after(cue, position)
         if found is not None:
             yield found
     for position in _occurrences(text, "|"):
         found = reader.after_bar(position)
         if found is not None:
             yield found
-    trailing = [position for cue in _TRAILING.candidates(folded) for position in _occurrences(text, cue)]
-    for position in sorted(trailing):
-        found = reader.before(position)
+    for position, cue in cues:
+        found = reader.before(position) if cue.trailing else None
         if found is not None:
             yield found
 
@@ -160,12 +171,13 @@ class _Reader:
         self._read_to = 0
         """Where the value of an announcement without hedges was found: what stands before belongs to it."""
 
-    def after(self, cue: str, endings: tuple[str, ...] | None, position: int) -> Announcement | None:
+    def after(self, cue: _Cue, position: int) -> Announcement | None:
         """What follows the cue at ``position``."""
         if position < self._read_to:
             return None
         text = self.text
-        end = position + len(cue)
+        words, endings, _trailing = cue
+        end = position + len(words)
         if endings is not None:
             if position > 0 and (text[position - 1].isalnum() or text[position - 1] == "_"):
                 return None
@@ -173,11 +185,11 @@ class _Reader:
             if ending is None or ending.group() not in endings:
                 return None
             end = ending.end()
-            if cue in NOT_AFTER and _word_before(text, position) in NOT_AFTER[cue]:
+            if words in NOT_AFTER and _word_before(text, position) in NOT_AFTER[words]:
                 return None
-        elif cue[0].isascii() or cue[0].isalpha():
+        elif words[0].isascii() or words[0].isalpha():
             ending = _WORD.match(text, end)
-            if ending is not None and cue[-1] < "\u2e80":
+            if ending is not None and words[-1] < "\u2e80":
                 end = ending.end()
             if text[position:end] in OWN_FORMS or _word_before(text, position) in OWN_FORMS:
                 return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
@@ -65,9 +65,10 @@ class Deliberation:
             found = WORDINGS.matches(self.evidence.joined) | found
         return found
 
-    def find(self, table: str) -> Wording | None:
-        """The first row of a table of wordings that the text has."""
-        return self.matches.get(table)
+    @lazy
+    def find(self) -> Callable[[str], Wording | None]:
+        """Gives the first row of a table of wordings that the text has."""
+        return self.matches.get
 
     @lazy
     def in_another_language(self) -> Statement | None:

@@ -29,9 +29,8 @@ _ISO = re.compile(
     r"(?:t(?:(\d{1,9}(?:\.\d{1,12})?)h)?(?:(\d{1,9}(?:\.\d{1,12})?)m)?(?:(\d{1,12}(?:\.\d{1,12})?)s)?)?"
     r"(?![\w.])"
 )
-_DAYS_AND_CLOCK = re.compile(r"(\d{1,4})\.(?=\d{2}:[0-5]\d:[0-5]\d)")
-"""The days of ``2.13:45:12``, as .NET writes a length of time."""
-_CLOCK_LIKE = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
+_CLOCK_LIKE = re.compile(r"(?:(\d{1,4})\.(?=\d\d:))?(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
+"""``13:45:12``, or with days ``2.13:45:12``, as .NET writes a length of time."""
 _AND_A_HALF = re.compile(r" and a half\b")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 """The minutes of ``1h30``."""
@@ -53,12 +52,7 @@ def read_duration(text: str, position: int) -> Duration | None:
     Reads compounds (``1h2m3.5s``, ``5 days, 22 hours and 11 minutes``), ISO 8601 (``pt1h30m``), ``01:23:45``,
     number words (``an hour``, ``half an hour``) and units with one wrong letter.
     """
-    found = (
-        _iso(text, position)
-        or _days_and_clock(text, position)
-        or _clock_like(text, position, 0.0)
-        or _compound(text, position)
-    )
+    found = _iso(text, position) or _clock_like(text, position) or _compound(text, position)
     return found if found is not None and found.seconds <= LONGEST_SECONDS else None
 
 
@@ -74,17 +68,12 @@ def _iso(text: str, position: int) -> Duration | None:
     )
 
 
-def _days_and_clock(text: str, position: int) -> Duration | None:
-    days = _DAYS_AND_CLOCK.match(text, position)
-    return None if days is None else _clock_like(text, days.end(), int(days.group(1)) * DAY)
-
-
-def _clock_like(text: str, position: int, days: float) -> Duration | None:
+def _clock_like(text: str, position: int, before: float = 0.0) -> Duration | None:
     match = _CLOCK_LIKE.match(text, position)
     if match is None:
         return None
-    hours, minutes, seconds = match.groups()
-    return Duration(days + int(hours) * HOUR + int(minutes) * MINUTE + float(seconds), match.end(), False)
+    days, hours, minutes, seconds = (float(group or 0) for group in match.groups())
+    return Duration(before + days * DAY + hours * HOUR + minutes * MINUTE + seconds, match.end(), False)
 
 
 def _compound(text: str, position: int) -> Duration | None:

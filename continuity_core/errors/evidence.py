@@ -162,7 +162,7 @@ class Evidence:
         """Whether the program that made the text only guesses at the cause, and at several."""
         return len(self.told) != len(self.text)
 
-    @property
+    @lazy
     def text(self) -> str:
         return self.folded.text
 

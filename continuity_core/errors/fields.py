@@ -38,7 +38,7 @@ VALUE_LIMIT = 4096
 """Characters that are kept of one value."""
 
 _QUOTED_NAME = re.compile(r"(\\{0,8}[\"'])([\w.@/ -]{1,64})\1\s{0,32}:\s{0,32}")
-_MARK = re.compile(r"[:=]\s{0,2}(?=[\w\"'\\+-])")
+_MARK = re.compile(r"[:=](?<=[\w\s-].)\s{0,2}(?=[\w\"'\\+-])")
 _MARK_LIMIT = 4 * FIELD_LIMIT
 _NAME_LENGTH = range(2, 50)
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
@@ -70,7 +70,7 @@ def harvest(text: str) -> list[Field]:
 
 def _harvest(text: str, depth: int) -> Iterator[Field]:
     brace = text.find("{")
-    if brace >= 0:
+    if brace >= 0 and not text.startswith("'", brace + 1):  # a repr of Python is no JSON
         try:
             value, end = _DECODER.raw_decode(text, brace)
         except (ValueError, RecursionError):

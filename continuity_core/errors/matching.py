@@ -116,20 +116,19 @@ def said(source: str, *patterns: str, unless: tuple[str, ...] = ()) -> tuple[Wor
 class _Row(NamedTuple):
     """A row of a table in the index."""
 
-    piece: str
-    """The longest piece of its phrase."""
     plain: bool
-    """The piece is all that is asked for."""
+    """Its one piece is all that is asked for."""
     table: str
     rank: int
     wording: Wording
 
 
-def _entry(table: str, rank: int, wording: Wording) -> IndexEntry[_Row]:
+def _entry(table: str, rank: int, wording: Wording) -> IndexEntry[tuple[str, _Row]]:
+    """The longest piece of a phrase and its row."""
     name, pieces = wording.name, wording.pieces
     plain = not wording.unless and pieces[0] == name
-    row = _Row(max(pieces, key=len), plain, table, rank, wording)
-    return IndexEntry(pieces, row, name[-1] != ">", name[0] == "*")
+    value = (max(pieces, key=len), _Row(plain, table, rank, wording))
+    return IndexEntry(pieces, value, name[-1] != ">", name[0] == "*")
 
 
 class Tables:
@@ -144,10 +143,11 @@ class Tables:
     def matches(self, folded: FoldedText) -> dict[str, Wording]:
         """By table the first of its rows that stands in the text."""
         text = folded.text
-        found: dict[str, _Row] = {}
-        for row in self._index.candidates(folded):
-            if row.piece in text:
-                better = found.get(row.table)
-                if (better is None or row.rank < better.rank) and (row.plain or row.wording.matches(text)):
-                    found[row.table] = row
-        return {table: row.wording for table, row in found.items()}
+        found: dict[str, Wording] = {}
+        ranks: dict[str, int] = {}
+        for piece, row in self._index.candidates(folded):
+            if piece in text:
+                plain, table, rank, wording = row
+                if rank < ranks.get(table, rank + 1) and (plain or wording.matches(text)):
+                    found[table], ranks[table] = wording, rank
+        return found

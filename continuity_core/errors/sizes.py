@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-# No pattern begins with an edge of a word: those that begin with letters are searched several times faster.
+# Both begin with a choice between letters, neither with an edge of a word nor with a choice inside another:
+# such patterns are searched several times faster.
 _LIMIT = re.compile(
-    r"(?:limit:?|holds|allows|at most|(?:limit|quota|cap|length|size|window)(?::| is| of)) (\d[\d,]{0,15})"
+    r"(?:limit(?::| is| of)?|holds|allows|at most|quota(?::| is| of)|cap(?::| is| of)|length(?::| is| of)"
+    r"|size(?::| is| of)|window(?::| is| of)) (\d[\d,]{0,15})"
 )
 _REQUESTED = re.compile(
-    r"(?:requested:?|needs|requires) (?:about |approximately |[~≈] ?)?(\d[\d,]{0,15})"
-    r"|request (?:contains|has) (\d[\d,]{0,15}) (?:input |prompt )?tokens"
+    r"(?:requested:?|needs|requires|request (?:contains|has)(?= \d[\d,]{0,15} (?:input |prompt )?tokens))"
+    r" (?:about |approximately |[~≈] ?)?(\d[\d,]{0,15})"
 )
 _LARGER = re.compile(
     r"\b(\d[\d,]{2,15})(?: [a-z]{3,12})? (?:is |are )?(?:larger|greater|more|bigger|higher) than "
@@ -72,7 +74,7 @@ def larger_than_its_limit(text: str) -> tuple[int, int] | None:
     requested = _REQUESTED.search(text)
     limit = _LIMIT.search(text) if requested is not None else None
     if limit is not None and requested is not None:
-        return _if_larger(requested.group(1) or requested.group(2), limit.group(1))
+        return _if_larger(requested.group(1), limit.group(1))
     if "request" in text and " than " in text and "used" not in text:
         larger = _LARGER.search(text)
         return None if larger is None else _if_larger(*larger.groups())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import itemgetter
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
+Key: TypeAlias = str | tuple[str, str]
 
 _NO_WORD = bytes(code if chr(code).isdecimal() or "a" <= chr(code) <= "z" else 32 for code in range(256))
 """Turns every ASCII character that is neither a lower-case letter nor a digit into a blank."""
@@ -25,22 +25,23 @@ def _tokens(text: str) -> list[str]:
 
 
 class FoldedText:
-    """Flattened lower-case text with the words in it, which tell what is worth looking for."""
+    """Flattened lower-case text with what tells which phrases are worth looking for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         tokens = _tokens(text)
         beginnings = list(map(_beginning, tokens))
-        self.words: Final = frozenset(tokens)
-        """The runs of letters and digits of ASCII."""
-        self.pairs: Final = frozenset(zip(tokens, beginnings[1:], strict=False))
-        """Each word with the beginning of the next one, whatever stands between them."""
-        self.prefixes: Final = frozenset(beginnings)
-        """The beginnings of the words."""
         self.ascii_only: Final = text.isascii()
         """Whether there is no other script."""
-        self.other_characters: Final = frozenset(() if self.ascii_only else _OTHER_SCRIPT.findall(text))
-        """The characters beyond ASCII."""
+        self.words: Final = frozenset(tokens)
+        """The runs of letters and digits of ASCII."""
+        keys: set[Key] = set(zip(tokens, beginnings[1:], strict=False))
+        keys.update(tokens, beginnings)
+        if not self.ascii_only:
+            keys.update(_OTHER_SCRIPT.findall(text))
+        self.keys: Final = keys
+        """The words, their beginnings, each word with the beginning of the next one, whatever stands between
+        them, and the characters beyond ASCII."""
 
 
 class IndexEntry(NamedTuple, Generic[T]):
@@ -55,18 +56,14 @@ class IndexEntry(NamedTuple, Generic[T]):
     """The first piece may begin inside a word of the text, as every other one may."""
 
 
-class _Sure(NamedTuple):
-    """What stands in every text in which a phrase stands."""
-
-    pairs: list[tuple[str, str]]
-    words: list[str]
-
-
-def _sure(entry: IndexEntry[T]) -> _Sure:
+def _keys(entry: IndexEntry[T]) -> Sequence[Key]:
+    """What stands in every text in which the phrase stands, the most telling kind alone."""
+    characters: list[str] = []
     pairs: list[tuple[str, str]] = []
     words: list[str] = []
     last = len(entry.pieces) - 1
     for number, piece in enumerate(entry.pieces):
+        characters += _OTHER_SCRIPT.findall(piece)
         tokens = _tokens(piece)
         if (number > 0 or entry.anywhere) and piece[:1].isascii() and piece[:1].isalnum():
             del tokens[0]
@@ -75,67 +72,40 @@ def _sure(entry: IndexEntry[T]) -> _Sure:
             known = tokens[:-1] if open_end and len(tokens[-1]) < _PREFIX else tokens
             pairs += [(word, following[:_PREFIX]) for word, following in pairwise(known)]
             words += tokens[:-1] if open_end else tokens
-    return _Sure(pairs, words)
-
-
-class _Keyed(Generic[K, T]):
-    """Values by the one of their keys that the fewest others have."""
-
-    def __init__(self, entries: list[tuple[Sequence[K], T]]) -> None:
-        shared: Counter[K] = Counter()
-        for keys, _ in entries:
-            shared.update(keys)
-        self._values: dict[K, list[T]] = {}
-        for keys, value in entries:
-            rarest = min(keys, key=shared.__getitem__) if len(keys) > 1 else keys[0]
-            self._values.setdefault(rarest, []).append(value)
-        self._keys = frozenset(self._values)
-
-    def values(self, keys: frozenset[K]) -> list[T]:
-        """The values that have one of the ``keys``."""
-        found: list[T] = []
-        for key in self._keys & keys:
-            found += self._values[key]
-        return found
+    if characters or pairs or words:
+        return characters or pairs or words
+    beginning = _tokens(entry.pieces[0])[:1]
+    if beginning and not entry.anywhere and len(beginning[0]) >= _PREFIX:
+        return [beginning[0][:_PREFIX]]
+    return ()
 
 
 class WordIndex(Generic[T]):
     """Values by what their phrase surely brings into a text, so that a text asks only for few of them.
 
     That is a word with the beginning of the next, or a word, or the beginning of one, or a character of
-    another script.
+    another script; of several the one that the fewest other phrases bring.
     """
 
     def __init__(self, entries: Iterable[IndexEntry[T]]) -> None:
-        pairs: list[tuple[Sequence[tuple[str, str]], T]] = []
-        words: list[tuple[Sequence[str], T]] = []
-        prefixes: list[tuple[Sequence[str], T]] = []
-        characters: list[tuple[Sequence[str], T]] = []
         self._always: list[T] = []
+        keyed: list[tuple[Sequence[Key], T]] = []
         for entry in entries:
-            other_script = [one for piece in entry.pieces for one in _OTHER_SCRIPT.findall(piece)]
-            sure = _sure(entry)
-            beginning = _tokens(entry.pieces[0])[:1]
-            if other_script:
-                characters.append((other_script, entry.value))
-            elif sure.pairs:
-                pairs.append((sure.pairs, entry.value))
-            elif sure.words:
-                words.append((sure.words, entry.value))
-            elif beginning and not entry.anywhere and len(beginning[0]) >= _PREFIX:
-                # the beginning of a word of every text in which the phrase stands
-                prefixes.append(([beginning[0][:_PREFIX]], entry.value))
+            keys = _keys(entry)
+            if keys:
+                keyed.append((keys, entry.value))
             else:
                 self._always.append(entry.value)
-        self._by_pair = _Keyed(pairs)
-        self._by_word = _Keyed(words)
-        self._by_prefix = _Keyed(prefixes)
-        self._by_character = _Keyed(characters)
+        shared = Counter(key for keys, _ in keyed for key in keys)
+        self._values: dict[Key, list[T]] = {}
+        for keys, value in keyed:
+            rarest = min(keys, key=shared.__getitem__) if len(keys) > 1 else keys[0]
+            self._values.setdefault(rarest, []).append(value)
+        self._keys = frozenset(self._values)
 
     def candidates(self, folded: FoldedText) -> list[T]:
         """The values whose phrase may stand in the text, in no order."""
-        found = self._always + self._by_pair.values(folded.pairs) + self._by_word.values(folded.words)
-        found += self._by_prefix.values(folded.prefixes)
-        if not folded.ascii_only:
-            found += self._by_character.values(folded.other_characters)
+        found = self._always.copy()
+        for key in self._keys & folded.keys:
+            found += self._values[key]
         return found
