@@ -208,7 +208,7 @@ def _failure(case: dict[str, Any]) -> Failure:
         status=status if isinstance(status, int) and not isinstance(status, bool) else None,
         headers=None if headers is None else {str(name): str(value) for name, value in headers.items()},
         body=body,
-        code=None if code is None else str(code),
+        code=code,
         exceptions=(str(exception),) if exception else (),
     )
 

@@ -11,7 +11,7 @@ from continuity_core.errors.evidence import Evidence
 from continuity_core.errors.names import wait_kind_of
 from continuity_core.errors.quota_headers import Bucket, buckets
 from continuity_core.errors.tables.calendar_words import PROVIDER_ZONES
-from continuity_core.errors.tables.wait_fields import RETRY_HEADERS, WAIT_FIELDS
+from continuity_core.errors.tables.wait_fields import CLIENT_FIELDS, CLIENT_WAITS, RETRY_HEADERS, WAIT_FIELDS
 from continuity_core.errors.values import read_wait
 from continuity_core.model.cause import Guidance
 from continuity_core.model.failure import Failure
@@ -32,7 +32,7 @@ def guidance_of(
     hints += [one.guidance for one in told if not one.instant]
     if header is None:  # a header beats an instant in prose, which gateways print in a zone that it is not in
         hints += [one.guidance for one in told if one.instant and one.zoned]
-    hints += _exhausted_buckets(evidence, now, alone=not hints)
+        hints += _exhausted_buckets(evidence, now, alone=not hints)  # told until a bucket is full again
     if not hints:
         hints = [one.guidance for one in told]
     return _longest_first(hints, now)
@@ -63,7 +63,7 @@ def _retry_header(evidence: Evidence, now: datetime) -> Guidance | None:
 def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
     for field in evidence.fields:
         kind = WAIT_FIELDS.get(field.name) or wait_kind_of(field.spelling)
-        if kind is not None:
+        if kind is not None and not (field.name in CLIENT_WAITS and _tells_of_retries(evidence)):
             shown = f"{field.spelling}={field.value}"[:80]
             guidance = read_wait(field.value, kind, now=now, evidence=shown)
             if guidance is not None:
@@ -73,6 +73,11 @@ def _fields(evidence: Evidence, now: datetime) -> Iterator[Guidance]:
         if delay is not None and any(delay.groups()):
             seconds, nanos = (int(group or 0) for group in delay.groups())
             yield Guidance(seconds=seconds + nanos / 1e9, evidence="retry_delay")
+
+
+def _tells_of_retries(evidence: Evidence) -> bool:
+    """Whether fields tell how often a client has tried: it wrote the others, too."""
+    return any(field.name in CLIENT_FIELDS for field in evidence.fields)
 
 
 def _announced(evidence: Evidence, now: datetime, timezone: tzinfo) -> Iterator[Announcement]:

@@ -120,16 +120,19 @@ class Failure:
         status: int | None = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
         body: str | None = None,
-        code: str | None = None,
+        code: str | int | None = None,
         type: str | None = None,
         exceptions: Iterable[str] = (),
         where: FailurePlace = "model",
     ) -> Failure:
-        """Take the error text and whatever else is known; text and body are kept to ``TEXT_LIMIT``."""
+        """Take the error text and whatever else is known; text and body are kept to ``TEXT_LIMIT``.
+
+        A ``code`` may be a number, as with gRPC and many vendors.
+        """
         return cls(
             message=keep_head_and_tail(text),
             status=status,
-            code=code,
+            code=None if code is None else str(code),
             type=type,
             headers=keep_headers(headers),
             body=None if body is None else keep_head_and_tail(body),

@@ -114,6 +114,8 @@ def server_fault(case: Deliberation) -> Verdict | None:
     found = _unless_forwarded(
         case, case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
     )
+    if found is not None and found.rule == "server:<unavailable>" and request_refused(case):
+        return None
     if found is not None and "unavailable" in found.rule and "reset" in case.evidence.text and case.guidance:
         return case.limit(found.rule, "what is unavailable is reset at a stated time")
     return found

@@ -14,6 +14,7 @@ from continuity_core.errors.tables.statuses import by_status
 from continuity_core.model.cause import CauseKind
 
 _STATUSES_THAT_DECIDE = frozenset({401, 404, 408, 409})
+_IDS_OF_CALLS = frozenset({"tooluseid", "toolcallid", "mcptooluseid"})
 _STOP_REASONS = (
     (length.STOPPED_BY_LENGTH, CauseKind.LENGTH),
     (length.STOPPED_BY_CONTEXT, CauseKind.CONTEXT_OVERFLOW),
@@ -26,13 +27,24 @@ def elsewhere(case: Deliberation) -> Verdict | None:
     """Whether it happened where no provider speaks."""
     if case.evidence.failure.where == "tool":
         return Verdict(CauseKind.UNKNOWN, "A tool failed, not the provider.", "where:tool")
-    if "isError" in case.evidence.raw and any(
-        field.spelling == "isError" and field.value is True for field in case.evidence.fields
-    ):
+    raw = case.evidence.raw
+    if ("isError" in raw or "is_error" in raw) and _is_a_tools_result(case):
         return Verdict(
-            CauseKind.UNKNOWN, "The text is a tool's result ('isError' of MCP).", "where:tool-result"
+            CauseKind.UNKNOWN, "The text is a tool's result, marked as an error.", "where:tool-result"
         )
     return None
+
+
+def _is_a_tools_result(case: Deliberation) -> bool:
+    """Whether fields are those of a failed result of MCP (``isError``) or of a block of Anthropic's."""
+    fields = case.evidence.fields
+    if any(field.spelling == "isError" and field.value is True for field in fields):
+        return True
+    return any(field.name == "iserror" and field.value is True for field in fields) and any(
+        field.name in _IDS_OF_CALLS
+        or (field.name == "type" and str(field.value).rpartition(".")[2].endswith("tool_result"))
+        for field in fields
+    )
 
 
 def decisive_code(case: Deliberation) -> Verdict | None:

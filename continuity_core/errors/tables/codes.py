@@ -67,7 +67,6 @@ DECISIVE: dict[str, tuple[CauseKind, str]] = {
         "terminalquotaexhausted",
         "budgetexceeded",
         "budgetexceedederror",
-        "paymentrequired",
         "arrearage",
         "1309",
         "1311",
@@ -223,8 +222,11 @@ LIMIT = {
 }
 """A limit of unknown length: the words and the wait beside it say whether it is a throttle or a window."""
 
-QUOTA = {"insufficientquota": (CauseKind.PERMANENT, "OpenAI")}
-"""An empty account with OpenAI and most others, a throttle with Alibaba."""
+QUOTA = {
+    "insufficientquota": (CauseKind.PERMANENT, "OpenAI"),
+    "paymentrequired": (CauseKind.PERMANENT, "the name of status 402"),
+}
+"""An empty account with OpenAI and most others, a throttle with Alibaba, unless the text tells of a window."""
 
 WEAK = {
     **_rows(

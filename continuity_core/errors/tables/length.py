@@ -16,7 +16,7 @@ LENGTH = (
     *said(
         "pydantic-ai", "token limit * exceeded before any response", "token limit * exceeded while generating"
     ),
-    *said("aider", "possibly exceeded output limit", unless=("possibly exhausted context window",)),
+    *said("aider", "exceeded output limit", unless=("exhausted context window",)),
     *said("GitHub Copilot", "hit the length limit"),
     *said(
         "VS Code",

@@ -47,6 +47,8 @@ OVERFLOW = (
         "context window limit",
         unless=("browser",),
     ),
+    *said("aider", "exhausted context window", unless=("exceeded output limit",)),
+    *said("Bedrock", "too many total text bytes"),
     *said(
         "OpenAI",
         "maximum context length",

@@ -170,6 +170,13 @@ WAIT_FIELDS: dict[str, WaitKind] = {
 }
 """``either``: seconds if the number is small, an epoch if it is large, or whatever the text can be read as."""
 
+CLIENT_FIELDS = frozenset({"retryattempt", "retrycount", "maxretries", "maxattempts", "attemptnumber"})
+"""Fields in which a client writes how often it has tried."""
+CLIENT_WAITS = frozenset(
+    {"retryin", "retryinms", "retryinseconds", "retrydelayms", "waitms", "backoffms", "backoffseconds"}
+)
+"""Fields that hold, beside one of those, when the client itself tries again."""
+
 WAIT_WORDS = frozenset(
     {"retry", "reset", "resets", "wait", "cooldown", "backoff", "available", "unlock", "refill", "renew"}
 )
