@@ -37,7 +37,7 @@ NESTING_LIMIT = 5
 VALUE_LIMIT = 4096
 """Characters that are kept of one value."""
 
-_QUOTED_NAME = re.compile(r"(\\{0,8}[\"'])([\w.@/ -]{1,64})\1\s{0,32}:\s{0,32}")
+_QUOTED_NAME = re.compile(r"(\"|'|\\\\{0,7}[\"'])([\w.@/ -]{1,64})\1\s{0,32}:\s{0,32}")
 _MARK = re.compile(r"[:=](?<=[\w\s-].)\s{0,2}(?=[\w\"'\\+-])")
 _MARK_LIMIT = 4 * FIELD_LIMIT
 _NAME_LENGTH = range(2, 50)
