@@ -310,7 +310,7 @@ async def test_a_plugin_that_ends_the_run_pauses_the_conversation(world: Any, fi
     await finish(conversation)
     assert len(world.requests) == 1
     assert conversation.state.execution_status is Status.PAUSED
-    assert conversation.report.outcome is RunOutcome.COMPLETED
+    assert conversation.report.outcome is RunOutcome.INCOMPLETE
 
 
 async def test_settings_of_the_next_request_can_be_changed_for_that_one(world: Any, finish: Finish) -> None:
