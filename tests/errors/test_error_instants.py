@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from continuity_core.errors.normalising import flat
 from continuity_core.errors.tables.calendar_words import MONTHS, ZONES
 
 NOW = datetime(2026, 7, 10, 9, 52, tzinfo=UTC)
+IANA = sorted(available_timezones())
 MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -171,3 +172,14 @@ def test_every_zone_of_the_table_is_read_after_a_clock_time(word: str) -> None:
 @pytest.mark.parametrize("number", [0, 1, -1, 999_999_999, 4_102_444_800, 10**18, float("1e300")])
 def test_a_number_that_can_be_no_epoch_of_this_century_is_none(number: float) -> None:
     assert from_epoch(number) is None
+
+
+@pytest.mark.parametrize("region", sorted({name.partition("/")[0] for name in IANA if "/" in name}))
+def test_every_zone_of_the_system_is_read_by_its_name_in_any_case(region: str) -> None:
+    for name in IANA:
+        if name.startswith(f"{region}/"):
+            for spelling in (name, name.lower(), name.upper()):
+                instant = read(f"2am ({spelling})")
+                assert instant is not None, spelling
+                assert instant.zoned, spelling
+                assert instant.at.utcoffset() == instant.at.astimezone(ZoneInfo(name)).utcoffset(), spelling
