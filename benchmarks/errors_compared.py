@@ -27,6 +27,8 @@ from errors import CASES, Case, longest_wait, read_cases, verdict_on, wait_is_ri
 Decision: TypeAlias = tuple[str, float | None]
 """What a library would do (``retry``, ``shrink``, ``stop``), and the seconds of the wait that it read."""
 
+OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers of the body as it was sent, which is here as text."""
 ACTIONS = {
     "transient": "retry",
     "rate_limit": "retry",
@@ -68,9 +70,10 @@ def sdk_exception(sdk: Any, client: Any, case: Case) -> Any:
     status = case["status"]
     if status is not None and status >= 400:
         body = case["body"] or json.dumps({"error": {"message": case["text"]}})
-        response = http.Response(
-            status, headers=case["headers"] or {}, content=body.encode(), request=request
-        )
+        told = {
+            name: value for name, value in (case["headers"] or {}).items() if name.lower() not in OF_THE_BODY
+        }
+        response = http.Response(status, headers=told, content=body.encode(), request=request)
         return client._make_status_error_from_response(response)
     if "timeout" in (case["exception"] or "").lower():
         return sdk.APITimeoutError(request=request)

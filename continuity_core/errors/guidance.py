@@ -32,7 +32,7 @@ def guidance_of(
     hints += [one.guidance for one in told if not one.instant]
     if header is None:  # a header beats an instant in prose, which gateways print in a zone that it is not in
         hints += [one.guidance for one in told if one.instant and one.zoned]
-        hints += _exhausted_buckets(evidence, now, alone=not hints)  # told until a bucket is full again
+    hints += _exhausted_buckets(evidence, now, alone=not hints, told=header is not None)
     if not hints:
         hints = [one.guidance for one in told]
     return _longest_first(hints, now)
@@ -96,9 +96,12 @@ def _provider_zone(evidence: Evidence) -> tzinfo | None:
     return None
 
 
-def _exhausted_buckets(evidence: Evidence, now: datetime, *, alone: bool) -> list[Guidance]:
-    """Resets of exhausted buckets; where none is told to be, of the only one or the one in the text."""
-    found = list(buckets(evidence.quota_values(), now=now))
+def _exhausted_buckets(evidence: Evidence, now: datetime, *, alone: bool, told: bool) -> list[Guidance]:
+    """Resets of exhausted buckets; where none is told to be, of the only one or the one in the text.
+
+    Where the provider has ``told`` in a header when to try again, only those of windows count.
+    """
+    found = [bucket for bucket in buckets(evidence.quota_values(), now=now) if bucket.is_window or not told]
     exhausted = [bucket.guidance for bucket in found if bucket.exhausted]
     if exhausted or not alone or evidence.status != 429:
         return exhausted

@@ -14,6 +14,7 @@ from continuity_core.errors.tables.wait_fields import (
     EXHAUSTED_STATUSES,
     EXHAUSTED_WHEN_FULL,
     EXHAUSTED_WHEN_ZERO,
+    WINDOW_PREFIXES,
     WaitKind,
 )
 from continuity_core.errors.values import read_wait
@@ -29,6 +30,11 @@ class Bucket(NamedTuple):
     guidance: Guidance
     exhausted: bool | None
     """None where nothing says how much is left."""
+
+    @property
+    def is_window(self) -> bool:
+        """Whether nothing is served before the reset."""
+        return self.name.startswith(WINDOW_PREFIXES)
 
 
 def buckets(values: Iterable[Field], *, now: datetime) -> Iterator[Bucket]:

@@ -11,7 +11,7 @@ _TOOL = (
 )
 _TOOL_FAILED = re.compile(
     rf"(?:[^\w]{{0,4}}\b\w{{1,24}}+\b){{0,3}}?[^\w]{{0,4}}{_TOOL}[^.;!?]{{0,40}}?\b(?:error|failed|failure|timed"
-    r"|timeout|returned|threw|exited|errored|result|err|fatal|rejected|[45]\d\d)\b"
+    r"|exceeded (?:the |its )?max\w{0,5}|timeout|returned|threw|exited|errored|result|err|fatal|rejected|[45]\d\d)\b"
     rf"|[^\w]{{0,4}}(?:error|failed|failure) (?:during|in|while|executing|running|calling|to (?:run|call))"
     rf" (?:\w{{1,24}}+ ){{0,2}}?{_TOOL}"
 )
@@ -54,8 +54,13 @@ _TOOLS = re.compile(
     r"|(?:slack|notion|jira|linear|gmail|google (?:drive|calendar|sheets|docs|search)|stripe|twilio|discord"
     r"|telegram|confluence|asana|trello|salesforce|hubspot|airtable|figma|sentry|datadog|zendesk|shopify|dropbox)"
     r"(?: api)?(?: error)?(?: \(\d{3}\))?:"
-    r"|(?:failed|unable|error|could not|cannot)(?: to)? (?:read|write|open|load|edit|save|apply)(?:ing)?"
-    r"(?: the| your)? (?:file|config|patch|diff|settings|directory)\b"
+    r"|(?:failed|unable|error|could not|cannot)(?: to)?"
+    r" (?:read|write|writ|open|load|edit|save|sav|apply|fetch|download|clone|clon|scrape|scrap)(?:ing)?"
+    r"(?: the| your| a)?"
+    r" (?:file|config|patch|diff|settings|directory|page|web ?page|website|repo|repository)\b"
+    # a call as a terminal shows it (Fetch(https://...) Error: ...)
+    r"|(?:web ?)?(?:fetch|search|read|edit|write|update|bash|glob|grep|task)\([^()]{0,160}\)"
+    r"[\s:|-]{0,4}(?:error|failed)\b"
     r"|(?:\d{1,5} )?tests? (?:timed out|failed|exceeded)\b"
     r"|(?:工具|命令|终端|脚本|执行命令|读取文件|写入文件|ツール|コマンド|도구|명령)[^,，。:：]{0,12}?"
     r"(?:失败|错误|超时|出错|失敗|エラー|실패|오류)"

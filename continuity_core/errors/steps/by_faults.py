@@ -40,6 +40,15 @@ NOT_REACHED = frozenset(
     )
 )
 """Words of a program that met no answer: where an answer refused the request, it was reached."""
+SAYING_LITTLE = frozenset(
+    {
+        "server:an error occurred while processing your request",
+        "server:application error",
+        "server:unexpected error",
+        "server:unexpected error during processing",
+    }
+)
+"""Words for any failure: status 429 says more."""
 _OF_A_CONNECTION = stems_of("connection websocket socket stream retry retries attempts pool timeout time")
 _CLAUSES_LENGTH = 512
 
@@ -114,6 +123,8 @@ def server_fault(case: Deliberation) -> Verdict | None:
     found = _unless_forwarded(
         case, case.worded("server", CauseKind.TRANSIENT, "the provider failed by itself")
     )
+    if found is not None and found.rule in SAYING_LITTLE and case.evidence.status == 429:
+        return None
     if found is not None and found.rule == "server:<unavailable>" and request_refused(case):
         return None
     if found is not None and "unavailable" in found.rule and "reset" in case.evidence.text and case.guidance:

@@ -23,9 +23,13 @@ def cancellation(case: Deliberation) -> Verdict | None:
             f"exception:{name}",
         )
     bare = bare_stop(case.evidence.cores) if may_be_a_stop(case.evidence.text) else None
-    if bare is not None:
+    if bare is not None and not _has_a_code_of_transport(case):  # Node's ``aborted`` with ECONNRESET
         return Verdict(CauseKind.CANCELLED, f"The text is nothing but {bare!r}.", "cancelled:bare")
     return case.worded("cancelled", CauseKind.CANCELLED, "the user or the caller stopped it")
+
+
+def _has_a_code_of_transport(case: Deliberation) -> bool:
+    return any(codes.WEAK.get(code, (None,))[0] is CauseKind.TRANSIENT for code, _ in case.evidence.codes)
 
 
 def not_the_provider(case: Deliberation) -> Verdict | None:

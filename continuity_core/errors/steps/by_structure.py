@@ -172,6 +172,8 @@ def exception_type(case: Deliberation) -> Verdict | None:
     """What the type of an exception tells, the outermost first."""
     for name in case.evidence.exception_names:
         kind = kind_of_exception(name)
+        if kind is CauseKind.TRANSIENT and case.evidence.status == 400:
+            continue  # there was an answer
         if kind is CauseKind.RATE_LIMIT:
             return case.limit(f"exception:{name}", f"the exception is a {case.evidence.spelled(name)}")
         if kind is not None:

@@ -287,7 +287,7 @@ COMBINATIONS: tuple[Combination, ...] = (
         (
             words_of("requests request rate rpm tpm qps rps throughput concurrency concurrent calls"),
             words_of(
-                "limit limits limited limiter quota cap allowance ceiling exceeded exceeds throttled many maximum max"
+                "limit limits limited quota cap allowance ceiling exceeded exceeds throttled many maximum max"
             ),
         ),
         words_of(

@@ -68,6 +68,8 @@ CANCELLED = (
         "Rust, Java, .NET",
         "java.util.concurrent.cancellationexception",
     ),
+    *said("gRPC", "locally cancelled by application"),
+    *said("Apple", "nsurlerrordomain code=-999", "nsurlerrordomain error -999", "nsurlerrorcancelled"),
     *said(
         "many",
         "aborted by user",
@@ -344,6 +346,10 @@ NOT_THE_PROVIDER = (
         "maximum number of steps",
         "stopped due to iteration limit",
         "request_limit of",
+        "total_tokens_limit",
+        "input_tokens_limit",
+        "output_tokens_limit",
+        "tool_calls_limit",
         "exceed the request_limit",
         "the next request would exceed",
         "maximum number of retries",
@@ -358,6 +364,12 @@ NOT_THE_PROVIDER = (
         "^auto compact",
         "^context compaction",
         unless=("rate limit", "status", "http", "429", "503", "connection"),
+    ),
+    *said(
+        "clients that count themselves",
+        "local rate limiter",
+        "local rate-limiter",
+        "client-side rate limiter",
     ),
     *said(
         "client faults",

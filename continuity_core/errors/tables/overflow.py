@@ -49,6 +49,7 @@ OVERFLOW = (
     ),
     *said("aider", "exhausted context window", unless=("exceeded output limit",)),
     *said("Bedrock", "too many total text bytes"),
+    *said("Cohere", "cannot truncate to * required"),
     *said(
         "OpenAI",
         "maximum context length",

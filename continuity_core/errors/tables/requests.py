@@ -6,6 +6,7 @@ from continuity_core.errors.matching import said
 
 PARAMETER = (
     *said("Anthropic", "maximum allowed number of output tokens"),
+    *said("Vertex AI", "cannot fetch content from the provided url"),
     *said(
         "OpenAI",
         "max_tokens is too large",
@@ -23,6 +24,7 @@ PARAMETER = (
         "unknown parameter",
         "maximum tokens you requested exceed",
         "tool use concurrency",
+        "duplicate function declaration",
         unless=("maximum context length",),
     ),
     *said(

@@ -17,7 +17,8 @@ UNTELLING = frozenset(
         "backend body_excerpt cli endpoint latest mistral n parse provider_message request_id vibe "
         "unhandled fetch uncaught promise rejection unsuccessful failure fatal encountered occured gave non ok "
         "ended ends finished something went wrong statustext axios got httpstatus stack trace log level warn warning info debug service "
-        "vertex_aiexception vertexaiexception was when while with you"
+        "vertex_aiexception vertexaiexception was when while with you "
+        "does not indicate"
     ).split()
 )
 

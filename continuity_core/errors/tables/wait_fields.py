@@ -214,6 +214,8 @@ SENTINELS: tuple[tuple[str, str], ...] = (
 
 BUCKET_PREFIXES = ("xratelimit", "ratelimit", "anthropicratelimit", "xcodex", "xusagelimit")
 """Beginnings of the names of quota headers."""
+WINDOW_PREFIXES = ("anthropicratelimitunified", "xcodex", "xusagelimit")
+"""Of these those of a plan's window, which opens at its reset; a bucket is full at its reset, and lets one in before."""
 BUCKET_ENDINGS = ("resetafterseconds", "resetseconds", "resetms", "resetat", "reset")
 """The part of such a name that makes it a reset; what stands there instead in the name of the remaining amount: below."""
 EXHAUSTED_WHEN_ZERO = ("remaining",)
