@@ -11,7 +11,8 @@ _TOOL = (
 )
 _TOOL_FAILED = re.compile(
     rf"(?:[^\w]{{0,4}}\b\w{{1,24}}+\b){{0,3}}?[^\w]{{0,4}}{_TOOL}[^.;!?]{{0,40}}?\b(?:error|failed|failure|timed"
-    r"|exceeded (?:the |its )?max\w{0,5}|timeout|returned|threw|exited|errored|result|err|fatal|rejected|[45]\d\d)\b"
+    r"|exceeded (?:the |its )?max\w{0,5}|timeout|returned|threw|exited|errored|result|err|fatal|rejected"
+    r"|[45]\d\d)\b"
     rf"|[^\w]{{0,4}}(?:error|failed|failure) (?:during|in|while|executing|running|calling|to (?:run|call))"
     rf" (?:\w{{1,24}}+ ){{0,2}}?{_TOOL}"
 )
