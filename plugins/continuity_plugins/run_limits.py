@@ -81,6 +81,6 @@ class RunLimits:
         end = run.started_at + timedelta(seconds=options.deadline)
         if boundary.now >= end:
             return f"the run passed its deadline of {options.deadline:.0f} s"
-        if proposal.wait is not None and proposal.wait.decision.end_from(boundary.now) > end:
-            return f"a wait would pass the run's deadline of {options.deadline:.0f} s"
+        if proposal.wait is not None and proposal.wait.decision.end_from(boundary.now) >= end:
+            return f"a wait would reach the run's deadline of {options.deadline:.0f} s"
         return None

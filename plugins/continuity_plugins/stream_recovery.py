@@ -15,6 +15,7 @@ from continuity_core import (
     Order,
     Point,
     Proposal,
+    Remember,
     Resume,
     Stage,
     StopStrategy,
@@ -108,7 +109,9 @@ class StreamRecovery:
         if boundary.cause.kind is CauseKind.EMPTY and boundary.host.ended_on_purpose:
             # An answer of nothing, where the caller's output type allows none.
             return None
-        if self._stops(boundary):
+        if boundary.point is Point.TURN_ENDED and self._stops(boundary):
+            return [Remember(boundary.run.turns)]
+        if boundary.point is Point.BEFORE_SETTLE and boundary.run.memory == boundary.run.turns:
             return None
         unknown = boundary.cause.kind is CauseKind.UNKNOWN
         decisions: list[Decision] = [Resume(reason, "unknown_retries" if unknown else "retries")]
@@ -137,6 +140,7 @@ class StreamRecovery:
         ]
 
     def _stops(self, boundary: Boundary) -> bool:
+        """Asked once a turn, before its wait: that counts only for the next one."""
         stop = self.options.stop
         return stop is not None and should_stop(
             stop, boundary.run.waits + 1, seconds_since_start=boundary.run.waited_seconds

@@ -120,7 +120,20 @@ def test_a_stop_strategy_counts_waits_and_the_time_waited(
 ) -> None:
     plugin = StreamRecovery(StreamRecovery.Options(stop=stop))
     boundary = at(failed(), CauseKind.TRANSIENT, waits=waits, waited_seconds=waited)
-    assert (said_by(plugin, boundary) == []) is stops
+    assert not any(isinstance(one, Resume) for one in said_by(plugin, boundary)) is stops
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("stop", "waits"), [("after_attempt(1)", 0), ("after_attempt(2)", 1), ("after_attempt(3)", 2)]
+)
+async def test_a_stop_strategy_ends_recovery_before_a_wait_and_never_behind_one(
+    stop: str, waits: int
+) -> None:
+    run = make(bundled(stream_recovery={"stop": stop})).start_run()
+    played = await play(run, [failed()] * 5)
+    assert waits_of(run) == [5] * waits
+    assert played.turns == 1 + waits
 
 
 def test_its_budgets_are_its_options() -> None:
