@@ -71,8 +71,14 @@ def adjusted(request: ModelRequest[Any], adjust: Adjust | None) -> ModelRequest[
 
 
 def _name_of_limit(request: ModelRequest[Any]) -> str | None:
-    given = [name for name in _LIMITS if name in request.model_settings]
-    return next((name for name in (*given, *_LIMITS) if name in given or hasattr(request.model, name)), None)
+    """The name that the request already uses, or else the one by which the model takes its own limit."""
+    given = next((name for name in _LIMITS if name in request.model_settings), None)
+    if given is not None:
+        return given
+    name = next((name for name in _LIMITS if hasattr(request.model, name)), None)
+    field = getattr(type(request.model), "model_fields", {}).get(name)
+    alias = None if field is None else field.alias  # langchain_openai sends its own one beside any other name
+    return alias if alias in _LIMITS else name
 
 
 def direct_tools_of(request: ModelRequest[Any]) -> frozenset[str]:

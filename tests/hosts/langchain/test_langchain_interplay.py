@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -285,6 +286,18 @@ async def test_no_call_of_an_incomplete_response_is_executed(
     )
     state = await state_of(agent, QUESTION, stream=stream)
     assert (answer(state), step.times) == ("done" if resumes else "HALF", 0)
+
+
+async def test_the_resumed_turn_may_have_a_larger_limit_by_this_api_too(
+    server: FaultServer, model: MakeModel, load: Load, stream: bool
+) -> None:
+    server.play([responses_api.incomplete("max_output_tokens", stream=stream), DONE])
+    continuity = load({"plugins": {"length-resume": {"output_limit_factor": 2}}})
+    agent = create_agent(
+        model(use_responses_api=True), [], middleware=[ContinuityMiddleware(continuity=continuity)]
+    )
+    await state_of(agent, QUESTION, stream=stream)
+    assert [json.loads(request.body)["max_output_tokens"] for request in server.requests] == [64, 128]
 
 
 async def test_a_response_that_a_filter_stopped_is_final_and_its_calls_are_not_executed(
