@@ -103,7 +103,9 @@ class RunDriver(AgentRun):
                 result = await handler(node)
         finally:
             self.in_node = before
-        self._is_over = self._is_over or isinstance(result, End)
+        if isinstance(result, End):  # the framework goes on where something steers it
+            ended = self._end_run is not None or self.run.aborted
+            self._is_over = ended or pending_input(ctx) != "steer"
         return result
 
     async def _request(self, ctx: RunContext[Any], node: Any, handler: Handler) -> Any:
@@ -224,7 +226,7 @@ class RunDriver(AgentRun):
         if turn is not None:
             ended = attrs.evolve(turn, results=_results(ctx, result))
             boundary = await self.run.turn_ended(ended, facts_of(ctx, self._asked))
-            end_run = boundary.end_run
+            self._end_run = end_run = boundary.end_run
         if isinstance(result, End):
             return await self._ending(ctx, node, result)
         if end_run is not None and not self._takes_input(ctx, end_run):

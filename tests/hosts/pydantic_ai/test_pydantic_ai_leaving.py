@@ -195,6 +195,31 @@ async def test_what_was_said_before_a_plugin_ended_the_run_is_a_run_of_its_own(
     assert server.requests[-1].mentions("RESULT") is (first is CALL)
 
 
+@pytest.mark.parametrize(("priority", "resumes"), [("asap", 1), ("when_idle", 2)])
+async def test_steering_behind_an_answer_belongs_to_the_run_and_its_budgets(
+    server: FaultServer,
+    model: Any,
+    load: Callable[..., Continuity],
+    priority: Literal["asap", "when_idle"],
+    resumes: int,
+) -> None:
+    server.play([LENGTH, DONE, LENGTH, DONE])
+    continuity = load({"max_resumes": 1})
+    agent = Agent(model, capabilities=[ContinuityCapability(continuity=continuity)])
+    heard = 0
+
+    async def say(ctx: RunContext[None], events: Any) -> None:
+        nonlocal heard
+        heard += 1
+        if heard == 2:
+            ctx.enqueue("And then", priority=priority)
+        async for _ in events:
+            pass
+
+    await agent.run("First", event_stream_handler=say)
+    assert len(server.requests) == 2 + resumes
+
+
 async def test_a_run_that_is_cancelled_in_a_stream_is_over_and_the_next_is_clean(
     server: FaultServer, model: Any, load: Callable[..., Continuity]
 ) -> None:
