@@ -130,11 +130,16 @@ class VirtualClock:
             self._leave(sleeper)
 
     async def _give_round(self, waker: Waker) -> None:
-        """A wait that begins or ends meanwhile starts the round anew: its task has just run."""
+        """A wait that begins or ends meanwhile starts the round anew: its task has just run.
+
+        There is a checkpoint also where the wait has been ended: the task may have been cancelled as well.
+        """
         left = needed = _CHECKPOINTS if self.auto_advance else 1
         changes = self._changes
-        while left and not waker.is_woken():
+        while left:
             await anyio.lowlevel.checkpoint()
+            if waker.is_woken():
+                return
             left = left - 1 if changes == self._changes else needed
             changes = self._changes
 
