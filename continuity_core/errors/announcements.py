@@ -48,6 +48,11 @@ _NEGATIVE = re.compile(r"[\s:=(]-\d")
 _CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
 """``13h00`` and ``13:00:30``: clock times behind ``at``, durations elsewhere."""
 _CLOCK_WITH_ZONE = re.compile(r"\d{1,2}:\d\d:\d\d ?(?:utc|gmt|[ap]\.?m\b|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/)")
+_STOPWATCH = re.compile(
+    r"(\d{1,3}):([0-5]\d)(?![\d:.])(?! ?(?:[ap]\.?m\b|utc|gmt|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/))"
+    r"(?: ?(m|h)(?:ins?|inutes?|rs?|ours?)?\b)?"
+)
+_BEFORE_STOPWATCHES = (" in", "wait", "cooldown", "cool-down", "remaining", "time left")
 _FILLER_LIMIT = 7
 _COUNTER = re.compile(r"[^\d()]{0,24}\((?:第|attempt|retry|try)? ?#?\d{1,3} ?(?:/|of) ?\d{1,3}(?!\d)")
 """How often a client has tried: ``(2/5)``, ``(第 2/5 次)``."""
@@ -141,6 +146,20 @@ def _is_own(text: str, end: int) -> bool:
         return False
     behind = text[end : end + _VERB_WINDOW]
     return any(map(behind.__contains__, OWN_ENDINGS))
+
+
+def _stopwatch(text: str, position: int) -> Duration | None:
+    """``4:59`` where no time of day can stand: behind ``in``, or before ``minutes``."""
+    shown = _STOPWATCH.match(text, position)
+    if shown is None:
+        return None
+    first, second, unit = shown.groups()
+    if unit is None and not text[max(0, position - 16) : position].rstrip(" :=(-").endswith(
+        _BEFORE_STOPWATCHES
+    ):
+        return None
+    seconds = int(first) * 60.0 + int(second)
+    return Duration(seconds * 60 if unit == "h" else seconds, shown.end(2), False)
 
 
 def _with_lead_words(text: str, start: int) -> int:
@@ -240,7 +259,7 @@ class _Reader:
         is_clock = _CLOCK_WITH_ZONE.match(text, position) or (
             clock and _CLOCK_BEHIND_AT.match(text, position)
         )
-        duration = None if is_clock else read_duration(text, position)
+        duration = None if is_clock else (_stopwatch(text, position) or read_duration(text, position))
         if duration is not None:
             if window or _ATTEMPT.match(text, duration.end) or _is_own(text, duration.end):
                 return None

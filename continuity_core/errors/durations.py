@@ -19,6 +19,7 @@ from continuity_core.errors.tables.units import (
 from continuity_core.model.checks import LONGEST_SECONDS
 
 _NUMBER = re.compile(r"\d{1,15}(?:[.,]\d{1,15}){0,4}")
+_RANGE = re.compile(r" ?[-\u2013] ?(\d{1,9})(?![\d.,:-])")
 _SPACE = re.compile(r"[ \t\r\n-]{0,8}")
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e\u064b-\u0652]){0,15}")
 """Letters, and the marks of scripts that write vowels with them."""
@@ -31,7 +32,7 @@ _ISO = re.compile(
 )
 _CLOCK_LIKE = re.compile(r"(?:(\d{1,4})\.(?=\d\d:))?(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
 """``13:45:12``, or with days ``2.13:45:12``, as .NET writes a length of time."""
-_AND_A_HALF = re.compile(r" and a half\b")
+_AND_A_HALF = re.compile(r" (?:and a half|et demie?|y media|e meia|e mezz[ao]|und eine halbe)\b")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 """The minutes of ``1h30``."""
 _PARTS_LIMIT = 8
@@ -113,8 +114,11 @@ def _part(text: str, position: int, *, first: bool) -> tuple[float, float, str, 
     """An amount with its unit: the amount, the unit in seconds, its spelling, where it ends."""
     number = _NUMBER.match(text, position)
     if number is not None:
-        amount = _amount(number.group())
-        unit_start = _end(_SPACE, text, number.end())
+        amount, end = _amount(number.group()), number.end()
+        upper = _RANGE.match(text, end)
+        if upper is not None and _amount(upper.group(1)) > amount:  # 30-60 seconds
+            amount, end = _amount(upper.group(1)), upper.end()
+        unit_start = _end(_SPACE, text, end)
     elif first:
         word = _NUMBER_WORD.match(text, position)
         if word is None or word.group() not in NUMBER_WORDS:

@@ -17,6 +17,7 @@ from continuity_core.errors.normalising import (
     without_advice,
     without_conditions,
     without_denials,
+    without_echoes,
     without_guesses,
     without_urls,
     without_wide_blanks,
@@ -100,13 +101,16 @@ _LEADS = (
 )
 """What stands right before a number that is a status."""
 _CLOSED = ("): ", "]: ")
+_NUMBERED = ("error", "status", "code")
+"""Words behind which also ``#429`` is a status, no number of a request."""
 _FIRST_STATUS = re.compile(
     r"(?:[\w.]{1,64}(?:error|exception):? ?)?[^\w]{0,6}"
     r"([45]\d\d)(?!%|\.\w)(?=[:;,.)\]}]? ?(?:[^\w\s]|$|[a-z_]))"
 )
 _AMOUNT = re.compile(
     r"[ ,.]{0,2}(?:of|bytes?|tokens?|ms|s|secs?|seconds?|minutes?|requests|more|expected|items?"
-    r"|chars?|characters?|files?|lines?|tests?|times|kb|mb|gb|x)\b"
+    r"|chars?|characters?|files?|lines?|tests?|times|[kmg]i?b|x|read|chunks?|events?|frames?|records?)\b"
+    r"|/\d"
 )
 _SENTENCES_LENGTH = 2048
 _MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error", "errormessage", "reason"})
@@ -138,8 +142,8 @@ class Evidence:
     @lazy
     def raw(self) -> str:
         """The cleaned message, and the body where it adds something; case and line breaks are kept."""
-        message = clean(self.failure.message)
-        body = clean(self.failure.body) if self.failure.body else ""
+        message = clean(without_echoes(self.failure.message))
+        body = clean(without_echoes(self.failure.body)) if self.failure.body else ""
         return message if not body or body in message else f"{message}\n{body}"
 
     @lazy
@@ -265,6 +269,8 @@ class Evidence:
             if _AMOUNT.match(text, end):
                 continue
             before = text[max(0, start - 24) : start].rstrip(" :=([#'\"")
+            if text[start - 1 : start] == "#" and not before.endswith(_NUMBERED):
+                continue
             status = int(match.group())
             if (
                 before.endswith(_LEADS)

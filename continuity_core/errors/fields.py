@@ -43,6 +43,7 @@ _MARK_LIMIT = 4 * FIELD_LIMIT
 _NAME_LENGTH = range(2, 50)
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 _SCALAR = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?![\w.:-]{0,64}\w)|[\w+][\w.:+-]{0,127}")
+_PARTS_OF_A_DURATION = {"seconds", "nanos"}
 _OPTIONS = ("Some(", "some(", "Optional(", "Just(")
 """How Rust, Swift and Haskell print a value that may be absent: ``retry_after_ms=Some(1500)``."""
 _QUOTE = re.compile(r"\\{0,8}[\"']")
@@ -88,6 +89,8 @@ def _walk(document: object, depth: int) -> Iterator[Field]:
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, dict):
+            if value and value.keys() <= _PARTS_OF_A_DURATION:
+                yield from _duration_of(name, value, depth)
             waiting.extend((str(key), inner) for key, inner in reversed(value.items()))
         elif isinstance(value, list):
             waiting.extend((name, inner) for inner in reversed(value))
@@ -97,6 +100,15 @@ def _walk(document: object, depth: int) -> Iterator[Field]:
                 yield from _harvest(value, depth + 1)
         elif value is None or isinstance(value, bool | int | float):
             yield Field(plain_name(name), value, depth, name)
+
+
+def _duration_of(name: str, value: dict[str, object], depth: int) -> Iterator[Field]:
+    """A length of time as gRPC's libraries print it: ``{"seconds": "7", "nanos": 0}``."""
+    try:
+        seconds, nanos = (float(str(value.get(part) or 0)) for part in ("seconds", "nanos"))
+    except ValueError:
+        return
+    yield Field(plain_name(name), seconds + nanos / 1e9, depth, name)
 
 
 def _loose(text: str, depth: int) -> Iterator[Field]:

@@ -21,13 +21,17 @@ from continuity_core.errors.tables.calendar_words import (
 
 EPOCH_SECONDS = range(1_000_000_000, 4_102_444_800)
 """From 2001 to 2099; the same in milliseconds has 13 digits. What is outside is no epoch."""
+_NEVER = 2_147_483_647
+"""The last second that 32 bits count, which is sent for none."""
+YEARS = range(2001, 2100)
+"""Years in which a reset can be; 0001 and 1970 are what an unset instant is printed as, 9999 is never."""
 
 _STAMP = re.compile(
     r"(\d{4})[-/年.](\d{1,2})[-/月.](\d{1,2})日?"
     r"(?:(?:t|\s{1,4}|\s?(?:at|um|à|,)\s{0,4})?"
     r"(\d{1,2})[:時点时](\d{2})(?:[:分](\d{2})(?:[.,](\d{1,9}))?)?秒?)?"
 )
-_EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\.\d{1,6})?(?![\d.]\d|\d)")
+_EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\d{9}|\.\d{1,6})?(?![\d.]\d|\d)")
 _NUMERIC_DATE = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d{2}(?=[ ,]))(?!\d)")
 _MONTH_AND_DAY = re.compile(r"(\d{1,2})/(\d{1,2})(?![\d/])")
 _CLOCK = re.compile(
@@ -119,9 +123,9 @@ class _Parts:
 
 
 def from_epoch(number: float) -> datetime | None:
-    """The instant of an epoch in seconds, milliseconds or microseconds, or None where it cannot be one."""
-    for scale in (1, 1_000, 1_000_000):
-        if int(number / scale) in EPOCH_SECONDS:
+    """The instant of an epoch in seconds or thousandths of them, up to nanoseconds; None where it is none."""
+    for scale in (1, 1_000, 1_000_000, 1_000_000_000):
+        if int(number / scale) in EPOCH_SECONDS and int(number / scale) != _NEVER:
             return datetime.fromtimestamp(number / scale, tz=UTC)
     return None
 
@@ -165,7 +169,7 @@ def read_instant(text: str, position: int, *, now: datetime, default_zone: tzinf
         return None
     zone = parts.zone or default_zone
     at = _resolve(parts, now, zone)
-    if at is None:
+    if at is None or at.year not in YEARS:
         return None
     end = parts.end
     if text[end : end + 1] in (")", "]") and ("(" in text[position:end] or "[" in text[position:end]):
@@ -418,13 +422,16 @@ def _resolve(parts: _Parts, now: datetime, zone: tzinfo) -> datetime | None:
         today = local_now.date()
         if parts.days_ahead is not None:
             return datetime.combine(today + timedelta(days=parts.days_ahead), clock, tzinfo=zone)
+        just_passed = now.astimezone(UTC) - JUST_PASSED  # in one zone the hours of its clocks are compared
         at = datetime.combine(today, clock, tzinfo=zone)
         if parts.weekday is not None:
             at = datetime.combine(
                 today + timedelta(days=(parts.weekday - today.weekday()) % 7), clock, tzinfo=zone
             )
-            return at if at > local_now - JUST_PASSED else at + timedelta(days=7)
-        if at <= local_now - JUST_PASSED:
+            return at if at > just_passed else at + timedelta(days=7)
+        if at <= just_passed:
+            at = at.replace(fold=1)  # where clocks are set back this hour comes twice
+        if at <= just_passed:
             at = datetime.combine(today + timedelta(days=1), clock, tzinfo=zone)
         return at
     except (ValueError, OverflowError):

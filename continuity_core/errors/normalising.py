@@ -48,15 +48,20 @@ _CONDITION = re.compile(
 )
 _CONDITIONS = ("if the ", "if you", "if a", "if http", "if status", "if error", "if code")
 _GUESSING = (" may ", " might ", " could ", "usually ", "often ", "possible ", "common ", "likely ")
-_FRAME = re.compile(
-    r"\n[ \t]{1,8}at [^\n]{0,200}?[(/][^\n]{0,300}?:\d{1,7}(?::\d{1,7})?\)?"
-    r"(?: ~?\[[^\]\n]{1,160}\])?(?=\r?\n|$)"
-)
+_FRAME_START = re.compile(r"[ \t]{1,8}at [^\n(/]{0,200}[(/]")
+_FRAME_END = re.compile(r":\d{1,7}(?::\d{1,7})?\)?(?: ~?\[[^\]\n]{1,160}\])?\r?$")
 _PYTHON_FRAME = re.compile(
     r"Traceback \(most recent call last\):"
     r"|\n {1,4}File \"[^\"\n]{1,300}\", line \d{1,7}, in [^\n]{1,100}(?:\n {3,8}[^\n]{0,300}){0,2}"
 )
 _WIDE_BLANK = re.compile(r"(?<=\d) (?=[\u3040-\u30ff\u4e00-\u9fff])")
+_LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,}")
+"""No character has so large a number."""
+_RUN = 256
+"""Characters that are normalised at once: combining marks take time with the square of their number."""
+_ECHO = re.compile(r"[\"'](?:failed_generation|flagged_input|input)[\"']\s{0,4}:\s{0,4}(?=[\"'{\[])")
+"""Fields in which a provider or a validator gives back what the model or the user wrote."""
+_ECHO_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)|[\[\]{}]", re.DOTALL)
 _ENTITIES = ("&quot;", "&#39;", "&#x27;", "&#34;", "&amp;", "&lt;", "&gt;", "&nbsp;")
 _ESCAPED_ESCAPE = re.compile(r"\\{1,8}(?:x1b|u001b|033|e)(?=\[)", re.IGNORECASE)
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*|[ \t]{3,}")
@@ -72,7 +77,7 @@ def clean(text: str) -> str:
     if "&" in text and any(entity in text for entity in _ENTITIES):
         from html import unescape as without_entities  # brings a table of two thousand; few texts have any
 
-        text = without_entities(text)
+        text = without_entities(_LONG_REFERENCE.sub(" ", text))
     if "\\" in text:
         text = _ESCAPED_ESCAPE.sub("\x1b", text)
     if "\x1b" in text:
@@ -82,7 +87,9 @@ def clean(text: str) -> str:
     if not text.isprintable():
         text = _CONTROL.sub("", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _BOX.sub(" ", text)).translate(_PLAIN)
+        text = _BOX.sub(" ", text)
+        runs = (text[start : start + _RUN] for start in range(0, len(text), _RUN))
+        text = "".join([unicodedata.normalize("NFKC", run) for run in runs]).translate(_PLAIN)
     if "<" in text and ">" in text and _is_markup(text):
         text = _without_markup(text)
     return text
@@ -91,8 +98,44 @@ def clean(text: str) -> str:
 def _without_frames(text: str) -> str:
     """``text`` without the lines of a stack, whose names say nothing of the error."""
     if " at " in text or "\tat " in text:
-        text = _FRAME.sub("", text)
+        first, *lines = text.split("\n")
+        text = "\n".join([first, *(line for line in lines if not _is_frame(line))])
     return _PYTHON_FRAME.sub("", text) if "Traceback (most" in text else text
+
+
+def _is_frame(line: str) -> bool:
+    return _FRAME_START.match(line) is not None and _FRAME_END.search(line) is not None
+
+
+def without_echoes(text: str) -> str:
+    """``text`` without what the model or the user wrote and a provider or a validator gives back."""
+    if "input_value=" in text:
+        text = _without_input_values(text)
+    if "input" not in text and "failed_generation" not in text:
+        return text
+    kept: list[str] = []
+    position = 0
+    while (echo := _ECHO.search(text, position)) is not None:
+        kept.append(text[position : echo.end()])
+        kept.append("null")
+        position = _end_of_value(text, echo.end())
+    return "".join(kept) + text[position:] if kept else text
+
+
+def _end_of_value(text: str, start: int) -> int:
+    """Where the string, object or list at ``start`` ends, in JSON or Python's repr; if cut, at the end."""
+    depth = 0
+    for token in _ECHO_TOKEN.finditer(text, start):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group(), 0)
+        if depth <= 0:
+            return token.end()
+    return len(text)
+
+
+def _without_input_values(text: str) -> str:
+    """``text`` without the values that pydantic shows (``input_value='...', input_type=str``)."""
+    first, *others = text.split("input_value=")
+    return "".join([first, *(", input_type=" + one.partition(", input_type=")[2] for one in others)])
 
 
 def unescape(text: str) -> str:

@@ -12,7 +12,9 @@ from continuity_core.errors.normalising import flat
 from continuity_core.errors.tables.wait_fields import WaitKind
 from continuity_core.model.cause import Guidance
 
-_NUMBER = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?")
+_NUMBERS = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:, \d{1,20}(?:\.\d{1,20})?){0,4}")
+"""A number, or several: what a header holds that a proxy and its origin have both set."""
+_STOPWATCH = re.compile(r"(\d{1,3}):([0-5]\d)")
 _LONGEST_SECONDS = 1_000_000_000
 """A number of seconds from here on is an epoch."""
 _LONGEST_TEXT = 64
@@ -27,9 +29,12 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
         text = value.strip().strip("\"'")
         if not text or len(text) > _LONGEST_TEXT:
             return None
-        if not _NUMBER.fullmatch(text):
+        if not _NUMBERS.fullmatch(text):
+            shown = _STOPWATCH.fullmatch(text) if kind == "seconds" else None
+            if shown is not None:
+                return Guidance(seconds=int(shown[1]) * 60.0 + int(shown[2]), evidence=evidence)
             return _read_text(text, now=now, evidence=evidence)
-        value = float(text)
+        value = max(map(float, text.split(", ")))
     try:
         number = float(value)
     except OverflowError:  # JSON holds whole numbers of any size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import attrs
 from attrs.validators import deep_iterable, instance_of
@@ -67,11 +67,12 @@ class Guidance:
         if self.seconds is not None:
             return self.seconds
         assert self.until is not None
-        return max(0.0, (self.until - now).total_seconds())
+        # By UTC: between two times of one zone Python counts the hours of its clocks.
+        return max(0.0, (self.until.astimezone(UTC) - now.astimezone(UTC)).total_seconds())
 
     def instant_from(self, now: datetime) -> datetime:
         """The instant at which the wait is over, if it starts at ``now``."""
-        return now + timedelta(seconds=self.wait_from(now))
+        return now.astimezone(UTC) + timedelta(seconds=self.wait_from(now))
 
 
 def _as_tuple(hints: Iterable[Guidance]) -> tuple[Guidance, ...]:

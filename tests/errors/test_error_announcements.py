@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,13 @@ def waits(text: str) -> list[float]:
         ("resets in ~28s", 28),
         ("available again in about an hour", 3600),
         ("cooldown: 42s", 42),
+        ("Please wait 2:30 minutes", 150),
+        ("Try again in 1:30", 90),
+        ("resets in 2:30 hours", 9000),
+        ("Cooldown: 04:59", 299),
+        ("try again in 30-60 seconds", 60),
+        ("Réessayez dans une heure et demie", 5400),
+        ("Inténtalo en una hora y media", 5400),
         ("please try again in 5 more minutes", 300),
         ("limit reached, 12 minutes to go", 720),
         ("rate limited; ETA 45s", 45),
@@ -143,7 +151,6 @@ def test_an_instant_without_a_zone_counts_only_where_nothing_better_is_there() -
 
 
 def test_the_zone_of_instants_without_one_can_be_given() -> None:
-    from zoneinfo import ZoneInfo
 
     failure = Failure.from_text("resets Mar 1, 3pm")
     (hint,) = wait_guidance(failure, now=NOW, timezone=ZoneInfo("Europe/Berlin"))
@@ -207,3 +214,31 @@ def test_a_time_with_seconds_is_a_clock_time_behind_at_or_before_a_zone() -> Non
 
 def test_a_year_may_have_two_digits_before_a_clock_time() -> None:
     assert waits("limit hit, resets 3/2/26 at 9:00 AM UTC") == [75600]
+
+
+@pytest.mark.parametrize(
+    "never",
+    [
+        "0001-01-01T00:00:00Z",
+        "1970-01-01 00:00:00 UTC",
+        "9999-12-31T23:59:59Z",
+        "2147483647",
+        "2147483647000",
+    ],
+)
+def test_what_programs_print_for_no_instant_is_no_wait(never: str) -> None:
+    assert waits(f"usage limit reached, resets at {never}") == []
+
+
+def test_hours_are_counted_by_utc_also_where_clocks_are_changed() -> None:
+    failure = Failure.from_text("usage limit resets 3am (America/New_York)")
+    for zone in (UTC, ZoneInfo("America/New_York")):
+        now = datetime(2026, 3, 8, 4, tzinfo=UTC).astimezone(zone)
+        [hint] = wait_guidance(failure, now=now)
+        assert hint.wait_from(now) == 3 * 3600
+        assert hint.instant_from(now) == datetime(2026, 3, 8, 7, tzinfo=UTC)
+    [in_the_second_hour] = wait_guidance(
+        Failure.from_text("usage limit resets 1:30am (America/New_York)"),
+        now=datetime(2026, 11, 1, 6, tzinfo=UTC),
+    )
+    assert in_the_second_hour.wait_from(datetime(2026, 11, 1, 6, tzinfo=UTC)) == 1800

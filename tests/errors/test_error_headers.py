@@ -32,6 +32,8 @@ def waits(
         ("2026-01-01T00:01:00Z", 60),
         ("1m30s", 90),
         ("1767225660", 60),
+        ("30, 30", 30),
+        ("12, 30", 30),
     ],
 )
 def test_retry_after_is_read_as_seconds_a_date_a_duration_or_an_epoch(value: str, seconds: float) -> None:
@@ -39,7 +41,8 @@ def test_retry_after_is_read_as_seconds_a_date_a_duration_or_an_epoch(value: str
 
 
 @pytest.mark.parametrize(
-    "value", ["-1", "soon", "", "NaN", "inf", "1e9999", "0x10", "9" * 30, "9999-12-31T00:00:00Z"]
+    "value",
+    ["-1", "soon", "", "NaN", "inf", "1e9999", "0x10", "9" * 30, "9999-12-31T00:00:00Z", "2147483647"],
 )
 def test_what_is_no_wait_in_retry_after_is_no_guidance(value: str) -> None:
     assert waits(retry_after=value) == []
@@ -156,3 +159,23 @@ def test_only_headers_that_tell_of_limits_are_kept() -> None:
         "x", headers={"Authorization": "Bearer s3cret", "Set-Cookie": "a=b", "Retry-After": "1"}
     )
     assert dict(failure.headers) == {"retry-after": "1"}
+
+
+def test_a_bucket_that_is_full_again_later_does_not_outrank_what_the_provider_says_of_the_next_try() -> None:
+    bucket = {"x_ratelimit_remaining_tokens": "0", "x_ratelimit_reset_tokens": "1m0.052s"}
+    assert waits(retry_after_ms="494", **bucket) == [0.494]
+    assert waits(**bucket) == [60.052]
+    window = {"x_codex_primary_used_percent": "100", "x_codex_primary_reset_after_seconds": "18000"}
+    assert waits(retry_after="30", **window) == [18000, 30]
+
+
+def test_a_length_of_time_in_seconds_and_nanos_is_read() -> None:
+    assert waits(body={"error": {"details": [{"retryDelay": {"seconds": "7", "nanos": 500_000_000}}]}}) == [
+        7.5
+    ]
+    assert waits(body={"error": {"details": [{"retryDelay": {"seconds": "soon"}}]}}) == []
+
+
+def test_what_a_client_writes_of_its_own_next_try_is_no_guidance() -> None:
+    assert waits(body={"retryInMs": 557.01, "retryAttempt": 1, "maxRetries": 10}) == []
+    assert waits(body={"retryInMs": 557}) == [0.557]

@@ -58,6 +58,13 @@ PUMPS = {
     "escape sequences": "\x1b[",
     "colours": "\x1b[31m",
     "links": "https://",
+    "marks above letters": "a\u0301\u0323",
+    "marks alone": "\u0301\u0323",
+    "frames": "\n at " + "(" * 195 + ":1" * 150,
+    "echoes": '"input": "',
+    "echoes of objects": '"input": {"a": [',
+    "values of a validator": "input_value='",
+    "references": "&amp;&#1111111111",
     "long link": "https://" + "a" * 64,
     "line breaks": "\n",
     "broken lines": "a\n ",
@@ -127,8 +134,9 @@ def test_the_phrases_of_a_table_repeated_take_no_more_than_linear_time(table: st
         '{"a":"' + "\\" * 8000 + '"}',
         "1" * 8000,
         "9" * 5000 + "s",
+        "&amp; &#" + "1" * 5000 + ";",
     ],
-    ids=["objects", "lists", "open objects", "backslashes", "digits", "an endless duration"],
+    ids=["objects", "lists", "open objects", "backslashes", "digits", "an endless duration", "a reference"],
 )
 def test_nesting_and_length_beyond_all_sense_are_survived(text: str) -> None:
     assert seconds_for(text) < ALLOWED_SECONDS

@@ -79,3 +79,31 @@ def test_a_wrapper_changes_neither_the_kind_nor_the_wait(name: str) -> None:
     }
     assert len(CASES) > 200
     assert changed == {}
+
+
+ECHOED = [
+    "HTTP 429 rate limit exceeded, retry after 30 seconds",
+    '{"error": "insufficient_quota"}',
+    'it is an "invalid api key", isn\'t it',
+    "prompt is too long [[[{",
+]
+
+
+@pytest.mark.parametrize("echoed", ECHOED)
+@pytest.mark.parametrize("form", [json.dumps, repr], ids=["JSON", "repr"])
+def test_what_the_model_or_the_user_wrote_tells_nothing(echoed: str, form: Callable[[object], str]) -> None:
+    groq = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": echoed}
+    cause = classify(Failure.from_text(f"Error code: 400 - {form({'error': groq})}", status=400))
+    assert (cause.kind, cause.guidance) == (CauseKind.TRANSIENT, ())
+    detail = [{"type": "missing", "loc": ["body"], "msg": "Field required", "input": {"content": [echoed]}}]
+    cause = classify(Failure.from_text(f"Error code: 422 - {form({'detail': detail})}", status=422))
+    assert (cause.kind, cause.guidance) == (CauseKind.PERMANENT, ())
+
+
+def test_what_stands_behind_an_echo_is_read_and_a_cut_echo_is_left_out() -> None:
+    behind = '{"input": {"a": "retry in 9 s"}, "error": "rate limit, try again in 7s"}'
+    assert [hint.seconds for hint in classify(Failure.from_text(behind, status=429)).guidance] == [7]
+    cut = '{"error": "overloaded", "input": {"a": ["rate limit, try again in 7s'
+    assert classify(Failure.from_text(cut)).kind is CauseKind.TRANSIENT
+    shown = "a\n [type=int_parsing, input_value='rate limit, try again in 7s', input_type=str]"
+    assert classify(Failure.from_text(shown)).guidance == ()

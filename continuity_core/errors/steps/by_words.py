@@ -21,7 +21,13 @@ from continuity_core.model.cause import CauseKind
 _CODE_WORD = re.compile(r"(?<![\w.'\"`/-])[a-z]{2,24}(?:_[a-z]{2,24}){1,6}(?![\w'\"`/=.-])")
 """A code as it stands in prose: neither quoted nor a part of a longer name."""
 _BARE_REFUSALS = frozenset(
-    {"auth:access denied", "auth:accessdenied", "auth:access blocked", "auth:permission denied"}
+    {
+        "auth:unauthenticated",
+        "auth:access denied",
+        "auth:accessdenied",
+        "auth:access blocked",
+        "auth:permission denied",
+    }
     | {
         "auth:<forbidden>",
         "auth:not allowed to",

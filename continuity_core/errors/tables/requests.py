@@ -88,6 +88,13 @@ PARAMETER = (
 """Complaints about a parameter; some name the output cap or a length and must not be taken for one."""
 
 HOPELESS = (
+    *said(
+        "httpx",
+        "request url is missing an 'http",
+        "request url has an unsupported protocol",
+        "illegal header value",
+        "unsupportedprotocol",
+    ),
     *said("Autohand", "request was malformed", "request is malformed", unless=("failed to get response",)),
     *said("Ollama", "requires more system memory", "try pulling it first"),
     *said(
