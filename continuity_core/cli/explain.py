@@ -35,7 +35,7 @@ ACTIONS = {
 
 
 def _status(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    if text is None or (text.isdecimal() and 100 <= int(text) <= 599):
+    if text is None or (len(text) == 3 and text.isdecimal() and 100 <= int(text) <= 599):
         return None if text is None else int(text)
     raise click.BadParameter(
         f"{text!r} is no HTTP status: give its number, such as 429", context, option, "--status"
@@ -178,13 +178,22 @@ def _case(line: str, number: int, now: datetime, read: Reader) -> dict[str, Any]
         return _refused(None, f"line {number} is no JSON: {error}")
     if not isinstance(case, dict):
         return _refused(None, f"line {number} is no JSON object")
+    name = case.get("id")
     try:
-        failure = _failure(case)
-        wait = case.get("wait")
-        at = wait.get("now") if isinstance(wait, dict) else None
-        moment = _instant(at) if isinstance(at, str) else now
-    except (ValueError, TypeError, click.BadParameter) as error:
-        return _refused(case.get("id"), f"line {number}: {error}")
+        json.dumps(name, allow_nan=False)
+    except (ValueError, RecursionError):
+        return _refused(None, f"line {number}: its id is no value of JSON, such as NaN or an infinite number")
+    try:
+        return _verdict(case, now, read)
+    except Exception as error:
+        return _refused(name, f"line {number} could not be read: {str(error) or type(error).__name__}")
+
+
+def _verdict(case: dict[str, Any], now: datetime, read: Reader) -> dict[str, Any]:
+    failure = _failure(case)
+    wait = case.get("wait")
+    at = wait.get("now") if isinstance(wait, dict) else None
+    moment = _instant(at) if isinstance(at, str) else now
     cause = read(failure, now=moment)
     longest = cause.guidance[0] if cause.guidance else None
     return {

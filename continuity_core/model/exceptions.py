@@ -6,10 +6,16 @@ import errno
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial, wraps
+from itertools import islice
+from typing import Any, ParamSpec, TypeVar
 
 import attrs
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 CHAIN_LIMIT = 16
 """Exceptions that are looked at: the outermost, its causes, its groups' members."""
@@ -49,13 +55,13 @@ def describe(exc: BaseException) -> Description:
     answers = tuple(_unreadable_answers(chain))
     for one in chain:
         # A cancellation behind another error is how an event loop ends a timeout; its words are the loop's.
-        text = _text_of(one) if one is exc or isinstance(one, Exception) else ""
+        text = (_text_of(one) or "") if one is exc or _is_a(one, Exception) else ""
         for answer in answers:
             text = text and (_without(answer, text) or _qualified_name(one))
         if text and not any(text in other for other in messages):
             messages.append(text)
         status = status if status is not None else _status_of(one)
-        headers = headers or _headers_of(one)
+        headers = headers or _headers_of(one) or ()
         body = body or _body_of(one)
         code = code or _code_of(one)
         type_ = type_ or _word(_get(one, "type"))
@@ -68,6 +74,19 @@ def describe(exc: BaseException) -> Description:
         body=body,
         exceptions=tuple(_qualified_name(one) for one in chain),
     )
+
+
+def _or_none(read: Callable[P, T]) -> Callable[P, T | None]:
+    """``read``, with None where it raises: what cannot be read is absent."""
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        try:
+            return read(*args, **kwargs)
+        except Exception:
+            return None
+
+    return reading
 
 
 def _unreadable_answers(chain: Iterable[BaseException]) -> Iterator[str]:
@@ -89,61 +108,88 @@ def walk(exc: BaseException) -> Iterator[BaseException]:
     At most ``CHAIN_LIMIT`` of them, each once, so cycles end.
     """
     seen: set[int] = set()
-    waiting: deque[BaseException] = deque([exc])
+    waiting: deque[Any] = deque([exc])
     while waiting and len(seen) < CHAIN_LIMIT:
         one = waiting.popleft()
-        if id(one) in seen:
+        if id(one) in seen or not _is_a(one, BaseException):
             continue
         seen.add(id(one))
         yield one
         waiting.extend(_behind(one))
 
 
-def _behind(exc: BaseException) -> Iterator[BaseException]:
-    if isinstance(exc, BaseExceptionGroup):
-        yield from exc.exceptions[:CHAIN_LIMIT]
-    if exc.__cause__ is not None:
-        yield exc.__cause__
-    elif exc.__context__ is not None and not exc.__suppress_context__:
-        yield exc.__context__
+def _behind(exc: BaseException) -> Iterator[object]:
+    """What may be an exception behind ``exc``."""
+    if _is_a(exc, BaseExceptionGroup):
+        yield from _first(_get(exc, "exceptions"), CHAIN_LIMIT)
+    cause = _get(exc, "__cause__")
+    if isinstance(cause, BaseException):
+        yield cause
+    elif _get(exc, "__suppress_context__") is not True:
+        yield _get(exc, "__context__")
     for name in _NESTED_ATTRIBUTES:
-        nested = _get(exc, name)
-        if isinstance(nested, BaseException):
-            yield nested
+        yield _get(exc, name)
     arguments = _get(exc, "args")
     if isinstance(arguments, tuple):
-        for argument in arguments[:4]:
-            if isinstance(argument, BaseException):
-                yield argument
+        yield from _first(arguments, 4)
 
 
+@_or_none
+def _is_a(value: object, kind: type) -> bool:
+    """``isinstance``, which asks the value for its ``__class__``."""
+    return isinstance(value, kind)
+
+
+def _plain(value: Any) -> Any:
+    """A text or a number without what a subclass makes of its methods; anything else as it is."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes.__getitem__(value, slice(None))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__int__(value)
+    return value
+
+
+@_or_none
 def _get(owner: object, name: str) -> Any:
     """The attribute, or None where it is missing or raises."""
-    try:
-        return getattr(owner, name, None)
-    except Exception:
-        return None
+    return _plain(getattr(owner, name, None))
 
 
+@_or_none
+def _item(owner: object, key: str) -> Any:
+    """The value of a mapping, or None where it is missing or raises."""
+    return _plain(owner.get(key)) if isinstance(owner, Mapping) else None
+
+
+@_or_none
 def _call(function: object) -> Any:
     """The result of a call without arguments, or None where that fails."""
-    try:
-        return function() if callable(function) else function
-    except Exception:
-        return None
+    return _plain(function() if callable(function) else function)
+
+
+def _first(values: Any, limit: int) -> list[Any]:
+    """At most ``limit`` of the values; those before the first that cannot be had."""
+    found: list[Any] = []
+    with suppress(Exception):
+        found.extend(islice(values, limit))
+    return found
+
+
+def _module_of(exc: BaseException) -> str:
+    module = _get(type(exc), "__module__")
+    return module if isinstance(module, str) else ""
 
 
 def _qualified_name(exc: BaseException) -> str:
-    kind = type(exc)
-    module = kind.__module__
-    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+    module, name = _module_of(exc), _get(type(exc), "__qualname__")
+    return f"{name}" if module in ("", "builtins") else f"{module}.{name}"
 
 
+@_or_none
 def _text_of(exc: BaseException) -> str:
-    try:
-        text = str(exc)
-    except Exception:
-        text = ""
+    text: str = _call(partial(str, exc)) or ""
     if not text.strip():
         text = _qualified_name(exc)
     details = _get(exc, "details")  # gRPC: a method; google.api_core and google.genai: a value
@@ -153,12 +199,12 @@ def _text_of(exc: BaseException) -> str:
             text = f"{text}: {told}"
     notes = _get(exc, "__notes__")
     if isinstance(notes, list):
-        text = "\n".join([text, *(note for note in notes[:4] if isinstance(note, str))])
+        text = "\n".join([text, *(_plain(note) for note in _first(notes, 4) if _is_a(note, str))])
     return text[:_READ_LIMIT]
 
 
 def _is_grpc(exc: BaseException) -> bool:
-    return callable(_get(exc, "trailing_metadata")) or type(exc).__module__.startswith("grpc")
+    return callable(_get(exc, "trailing_metadata")) or _module_of(exc).startswith("grpc")
 
 
 def _number(value: object) -> int | None:
@@ -167,9 +213,10 @@ def _number(value: object) -> int | None:
         return None
     if isinstance(value, str) and len(value) == 3 and value.isdecimal():
         value = int(value)
-    return int(value) if isinstance(value, int) and value in _STATUSES else None
+    return value if isinstance(value, int) and value in _STATUSES else None
 
 
+@_or_none
 def _word(value: object) -> str | None:
     """A machine-readable word; numbers that are no HTTP status (vendor codes) count too."""
     if isinstance(value, str):
@@ -180,30 +227,40 @@ def _word(value: object) -> str | None:
     return None
 
 
-def _aws(exc: BaseException) -> Mapping[str, Any]:
-    """botocore's ``response`` dict, or an empty one."""
+@_or_none
+def _aws(exc: BaseException, part: str) -> Any:
+    """A part of botocore's ``response`` dict."""
     response = _get(exc, "response")
-    return response if isinstance(response, Mapping) and "Error" in response else {}
+    return _item(response, part) if isinstance(response, Mapping) and "Error" in response else None
 
 
+@_or_none
+def _errno_of(exc: BaseException) -> int | None:
+    number = _get(exc, "errno") if isinstance(exc, OSError) else None
+    return number if isinstance(number, int) else None
+
+
+@_or_none
 def _status_of(exc: BaseException) -> int | None:
-    aws = _aws(exc).get("ResponseMetadata")
-    if isinstance(aws, Mapping):
-        return _number(aws.get("HTTPStatusCode"))
+    aws = _aws(exc, "ResponseMetadata")
+    if _is_a(aws, Mapping):
+        return _number(_item(aws, "HTTPStatusCode"))
     for owner in (exc, _get(exc, "response"), _get(exc, "raw_response"), _get(exc, "http_response")):
         for name in ("status_code", "status", "http_status", "http_status_code"):
             number = _number(_get(owner, name))
             if number is not None:
                 return number
-    return None if isinstance(exc, OSError) and exc.errno else _number(_get(exc, "code"))
+    return None if _errno_of(exc) else _number(_get(exc, "code"))
 
 
+@_or_none
 def _code_of(exc: BaseException) -> str | None:
-    aws = _aws(exc).get("Error")
-    if isinstance(aws, Mapping):
-        return _word(aws.get("Code"))
-    if isinstance(exc, OSError) and isinstance(exc.errno, int) and exc.errno in errno.errorcode:
-        return errno.errorcode[exc.errno]
+    aws = _aws(exc, "Error")
+    if _is_a(aws, Mapping):
+        return _word(_item(aws, "Code"))
+    number = _errno_of(exc)
+    if number is not None and number in errno.errorcode:
+        return errno.errorcode[number]
     if _is_grpc(exc):
         return _word(_get(_call(_get(exc, "code")), "name"))
     for value in (_get(exc, "code"), _get(_get(exc, "grpc_status_code"), "name"), _get(exc, "status")):
@@ -213,10 +270,11 @@ def _code_of(exc: BaseException) -> str | None:
     return None
 
 
+@_or_none
 def _headers_of(exc: BaseException) -> tuple[tuple[str, str], ...]:
-    aws = _aws(exc).get("ResponseMetadata")
-    if isinstance(aws, Mapping):
-        return _pairs(aws.get("HTTPHeaders"))
+    aws = _aws(exc, "ResponseMetadata")
+    if _is_a(aws, Mapping):
+        return _pairs(_item(aws, "HTTPHeaders"))
     owners = (exc, _get(exc, "response"), _get(exc, "raw_response"), _get(exc, "http_response"))
     for owner in owners:
         pairs = _pairs(_get(owner, "headers"))
@@ -231,28 +289,30 @@ def _pairs(headers: object) -> tuple[tuple[str, str], ...]:
     """Name and value pairs of whatever holds headers: a client's own class, a message, a dict, a list."""
     if headers is None or isinstance(headers, str):
         return ()
-    items: Any = headers
-    if callable(_get(headers, "items")):
-        items = _call(_get(headers, "items"))
-    pairs: list[tuple[str, str]] = []
-    try:
-        for name, value in items:
-            name = name.decode("latin-1") if isinstance(name, bytes) else str(name)
-            if isinstance(value, list | tuple) and value:
-                value = value[0]
-            value = value.decode("latin-1") if isinstance(value, bytes) else str(value)
-            pairs.append((name, value))
-            if len(pairs) >= 256:
-                break
-    except Exception:
-        return tuple(pairs)
-    return tuple(pairs)
+    items = _get(headers, "items")
+    pairs = map(_pair, _first(_call(items) if callable(items) else headers, 256))
+    return tuple(pair for pair in pairs if pair is not None)
 
 
+@_or_none
+def _pair(item: Any) -> tuple[str, str]:
+    name, value = item
+    if isinstance(value, list | tuple) and value:
+        value = value[0]
+    return _header_text(name), _header_text(value)
+
+
+def _header_text(value: object) -> str:
+    plain = _plain(value)
+    text: str = plain.decode("latin-1") if isinstance(plain, bytes) else _plain(str(plain))
+    return text
+
+
+@_or_none
 def _body_of(exc: BaseException) -> str | None:
-    aws = _aws(exc)
-    if aws:
-        return _as_text(aws.get("Error"))
+    aws = _aws(exc, "Error")
+    if aws is not None:
+        return _as_text(aws)
     for name in _BODY_ATTRIBUTES:
         text = _as_text(_get(exc, name))
         if text:
@@ -270,7 +330,7 @@ def _body_of(exc: BaseException) -> str | None:
 
 
 def _is_success(response: object) -> bool:
-    status = _number(_get(response, "status_code") or _get(response, "status"))
+    status = _number(_get(response, "status_code")) or _number(_get(response, "status"))
     return status is not None and 200 <= status < 300
 
 
@@ -288,17 +348,13 @@ def _read_already(response: object) -> object:
     return None
 
 
+@_or_none
 def _as_text(value: object) -> str | None:
     if isinstance(value, bytes):
         return value[:_READ_LIMIT].decode("utf-8", "replace")
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping | list | tuple) and value:
-        try:
-            return json.dumps(value, ensure_ascii=False, default=str)
-        except Exception:
-            try:
-                return repr(value)
-            except Exception:
-                return None
+        told = _call(partial(json.dumps, value, ensure_ascii=False, default=str))
+        return told if isinstance(told, str) else _call(partial(repr, value))
     return None

@@ -259,6 +259,116 @@ def test_attributes_that_raise_do_no_harm() -> None:
     assert classify(failure).kind is CauseKind.UNKNOWN
 
 
+def fails(*_: object) -> Any:
+    raise RuntimeError("not to be read")
+
+
+UNREADABLE = property(fails)
+BAD_TEXT: Any = type("BadText", (str,), dict.fromkeys(["__eq__", "__len__", "__str__", "strip"], fails))
+BAD_INT: Any = type("BadInt", (int,), dict.fromkeys(["__eq__", "__int__", "__str__", "__bool__"], fails))
+BAD_LIST: Any = type("BadList", (list,), {"__getitem__": fails, "__iter__": fails})
+HIDDEN: Any = type("Hidden", (), {"__class__": UNREADABLE, "__str__": fails})
+NO_BOOL: Any = type("NoBool", (), {"__bool__": fails})
+NO_KIND: Any = type("NoKind", (), {"__class__": 5})
+
+
+def bad_map(method: str, **items: object) -> Any:
+    return type("BadMap", (dict,), {method: fails})(items)
+
+
+def of_class(base: type[BaseException], *arguments: object, **members: object) -> BaseException:
+    exception: BaseException = type("OfClass", (base,), members)(*arguments or ("boom",))
+    return exception
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        make("E", "boom", code=10**5000),
+        make("E", "boom", type=10**5000),
+        make("E", "boom", body={"number": 10**5000}),
+        of_class(Exception, __module__=None),
+        of_class(Exception, __module__=UNREADABLE),
+        of_class(OSError, errno=UNREADABLE),
+        of_class(OSError, errno=NO_BOOL()),
+        *(
+            make("E", "boom", **{name: bad_map(method, Error=1, a=2)})
+            for name in ("response", "body", "headers", "details")
+            for method in ("__contains__", "__len__", "get", "items", "__iter__", "__repr__")
+        ),
+        make("E", "boom", response=bad_map("get", Error={}), module="botocore.exceptions"),
+        make("E", "boom", response=SimpleNamespace(status_code=NO_BOOL(), _content=b'{"content":1}')),
+        *(
+            make("E", "boom", **{name: value})
+            for name in ("status_code", "status", "code", "type", "headers", "response", "body", "doc")
+            for value in (BAD_TEXT("429"), BAD_INT(429), BAD_INT(7), HIDDEN(), NO_BOOL(), NO_KIND())
+        ),
+        make("E", "boom", headers=[(BAD_TEXT("retry-after"), BAD_TEXT("5")), HIDDEN()]),
+        make("E", "boom", response={"Error": NO_KIND(), "ResponseMetadata": NO_KIND()}),
+        make("E", "boom", __notes__=BAD_LIST(["x"])),
+        make("E", "boom", __notes__=[HIDDEN(), BAD_TEXT("x")]),
+        of_class(Exception, __cause__="text"),
+        of_class(Exception, __context__="text"),
+        of_class(Exception, __cause__=UNREADABLE, __context__=UNREADABLE),
+        of_class(Exception, __suppress_context__=NO_BOOL()),
+        of_class(Exception, "boom", HIDDEN()),
+        of_class(Exception, args=UNREADABLE),
+        of_class(ExceptionGroup, "boom", [Exception("1")], exceptions=None),
+        of_class(ExceptionGroup, "boom", [Exception("1")], exceptions=BAD_LIST()),
+        pytest.param(of_class(KeyboardInterrupt, __class__=UNREADABLE), id="hidden class"),
+    ],
+)
+def test_what_cannot_be_read_is_absent_and_the_message_is_kept(raised: BaseException) -> None:
+    failure = Failure.from_exception(raised)
+    assert "boom" in failure.message
+    assert failure.exceptions
+    classify(failure)
+
+
+def test_what_stands_beside_something_unreadable_is_read() -> None:
+    raised = make(
+        "E",
+        "boom",
+        code=10**5000,
+        type="slow_down",
+        status_code=NO_BOOL(),
+        status=429,
+        response=bad_map("__contains__", Error=1),
+        headers=[HIDDEN(), ("retry-after", "5")],
+        body=bad_map("__len__", a=1),
+        details="busy",
+    )
+    raised.__cause__ = of_class(Exception, "inner", __cause__="text")
+    raised.__cause__.__context__ = ValueError("innermost")
+    failure = Failure.from_exception(raised)
+    assert failure.message.splitlines() == ["boom", "inner", "innermost"]
+    assert (failure.status, failure.code, failure.type, failure.body) == (429, None, "slow_down", "busy")
+    assert failure.headers == {"retry-after": "5"}
+
+
+def test_subclasses_of_texts_and_numbers_are_read_without_their_methods() -> None:
+    raised = make(
+        "E",
+        BAD_TEXT("boom"),
+        code=BAD_TEXT("too_fast"),
+        status=BAD_INT(429),
+        headers=[("retry-after", BAD_INT(5)), (BAD_TEXT("ratelimit"), BAD_TEXT("1"))],
+        body=BAD_TEXT("busy"),
+    )
+    failure = Failure.from_exception(raised)
+    assert (failure.status, failure.code, failure.body) == (429, "too_fast", "busy")
+    assert failure.headers == {"ratelimit": "1", "retry-after": "5"}
+    assert {type(value) for value in (failure.code, failure.body, *failure.headers.values())} == {str}
+
+
+def test_an_interrupt_while_an_attribute_is_read_passes() -> None:
+    def interrupted(_: object) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Failure.from_exception(of_class(Exception, code=property(interrupted)))
+
+
 def test_an_exception_without_text_is_told_by_its_type() -> None:
     assert Failure.from_exception(TimeoutError()).message == "TimeoutError"
 

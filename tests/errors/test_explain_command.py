@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from continuity_core.cli.explain import ACTIONS, explain
+from continuity_core.errors import Cause, Failure, classify
 from continuity_core.errors.rules import RULE_KINDS
 
 CORPUS = Path(__file__).parent.parent / "data" / "errors.jsonl"
@@ -147,6 +148,7 @@ def test_a_wait_beyond_any_calendar_is_told_as_one() -> None:
         (("x", "--status", "7"), "'7' is no HTTP status: give its number, such as 429"),
         (("x", "--status", "abc"), "'abc' is no HTTP status: give its number, such as 429"),
         (("x", "--status", "²"), "is no HTTP status"),
+        (("x", "--status", "4" * 5000), "is no HTTP status"),
         (("x", "--jsonl", "-"), "leave out TEXT"),
     ],
 )
@@ -211,6 +213,29 @@ def test_a_line_that_is_no_case_is_answered_and_the_others_go_on() -> None:
     assert [line["label"] for line in lines] == ["unknown", "unknown", "unknown", "unknown", "transient"]
     assert "line 1 is no JSON" in lines[0]["why"]
     assert lines[2]["id"] == 1
+
+
+@pytest.mark.parametrize("name", ["NaN", "-Infinity", "1e999", '{"a": [NaN]}'])
+def test_an_id_that_json_cannot_carry_is_refused_and_the_others_go_on(name: str) -> None:
+    refused, answered = lines_for(f'{{"id": {name}, "text": "overloaded"}}', {"id": 2, "text": "overloaded"})
+    assert (refused["id"], refused["label"]) == (None, "unknown")
+    assert refused["why"].startswith("line 1: its id is no value of JSON")
+    assert (answered["id"], answered["label"]) == (2, "transient")
+
+
+def test_a_case_whose_reading_raises_is_answered_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read(failure: Failure, **options: Any) -> Cause:
+        if failure.message == "odd":
+            raise ZeroDivisionError("by zero")
+        return classify(failure, **options)
+
+    monkeypatch.setattr("continuity_core.cli.explain.classify", read)
+    odd, answered = lines_for({"id": 1, "text": "odd"}, {"id": 2, "text": "overloaded"})
+    assert (odd["id"], odd["label"], odd["wait_seconds"]) == (1, "unknown", None)
+    assert odd["why"] == "line 1 could not be read: by zero"
+    assert answered["label"] == "transient"
 
 
 def test_each_answer_is_there_before_the_next_case_is_sent() -> None:
