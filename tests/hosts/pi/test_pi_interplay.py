@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -194,10 +195,15 @@ def test_request_settings_of_a_plugin_hold_for_one_turn(home: PiHome) -> None:
 
 @pytest.mark.parametrize("stop", ["tool_calls", "length"])
 def test_a_limit_of_the_run_ends_it(home: PiHome, stop: str) -> None:
+    journal = home.folder / "journal.jsonl"
     (home.work / "mine.toml").write_text("[plugins.run-limits]\nmax_requests = 1\n")
+    home.environment["CONTINUITY_JOURNAL"] = str(journal)
     call = {"tool_calls": [{"name": "bash", "arguments": '{"command": "true"}'}], "stop": stop}
     with home.rpc([call, DONE], "--continuity-config", "mine.toml") as pi:
         pi.prompt()
         assert pi.settled()["aborted"]
         assert len(pi.server.requests) == 1
         assert any("1 of 1 requests" in said for said in pi.said)
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    settled = [event for event in events if event["kind"] == "run_settled"]
+    assert [(event["outcome"], event["requests"]) for event in settled] == [("incomplete", 1)]

@@ -61,6 +61,10 @@ class Extension {
     this.over = false;
     /** @type {{max_output_tokens: number | null, reasoning_effort: string | null} | undefined} */
     this.adjust = undefined;
+    /** A request has been made since the last turn ended. */
+    this.asked = false;
+    /** The run is being ended because a plugin said so: what Pi makes of that is no abort of the user. */
+    this.ending = false;
     /** Edits that the queue's input superseded: history keeps them out once the input was picked up. */
     this.superseded = [];
   }
@@ -185,6 +189,7 @@ class Extension {
     this.native.reset();
     this.tell("run/started", { continues });
     this.running = true;
+    this.ending = false;
     this.turns = 0;
   }
 
@@ -200,13 +205,14 @@ class Extension {
     this.adjust = undefined;
     if (!this.running) return;
     this.running = false;
-    const answer = await this.ask("run/settled", { outcome: aborted ? "aborted" : null });
+    const answer = await this.ask("run/settled", { outcome: aborted && !this.ending ? "aborted" : null });
     if (this.mode === "on" && !this.closed) this.display.settled(answer);
   }
 
   // ---------------------------------------------------------------- requests
 
   requestStarts(event, ctx) {
+    this.asked = true;
     this.responses.expect(ctx.model);
     const payload = this.adjust && adjusted(event.payload, this.adjust);
     this.adjust = undefined;
@@ -246,7 +252,15 @@ class Extension {
     if (!this.usable) return undefined;
     if (!this.running) this.startRun(true);
     const { signal } = ctx;
-    const abort = () => this.tell("run/abort");
+    const abort = () => {
+      if (!this.ending) this.tell("run/abort");
+    };
+    const { asked } = this;
+    this.asked = false;
+    if (!asked && event.message.stopReason === "aborted") {
+      abort(); // Pi writes a turn down for what was stopped before its request
+      return undefined;
+    }
     signal?.addEventListener("abort", abort, { once: true });
     this.inputs.waiting = true;
     const late = this.lateDrafts(event, ctx);
@@ -267,7 +281,7 @@ class Extension {
   }
 
   async beforeSettle(event, ctx) {
-    if (!this.usable || !this.running || this.turns === 0) return undefined;
+    if (!this.usable || !this.running || this.turns === 0 || this.ending) return undefined;
     const host = { ...this.facts(event, ctx, ctx.model), retry_follows: false };
     const result = await this.ask("run/before_settle", { host });
     return this.act(event, ctx, result, [], false);
@@ -292,6 +306,7 @@ class Extension {
     if (result.superseded?.length) this.superseded.push(...result.superseded);
     if (result.end_run) {
       this.display.warn(`the run is ended: ${result.end_run}`);
+      this.ending = goesOn;
       if (goesOn) ctx.abort();
     }
     if (!result.resume) return boundaryResult(event, late, false);
