@@ -338,11 +338,12 @@ SHORT_WINDOW = said("GitHub", "github api rate limit", "github's api rate limit"
 
 THROTTLE = (
     *said("many", "ratelimit", unless=("ratelimiterror", "ratelimitexception", "ratelimitexceedederror")),
+    *said("many", "rate_limit"),
+    *said("many", "rate limit", "rate-limit", unless=("rate limiter", "rate-limiter")),
     *said(
         "many, where the limiter works",
-        "rate limit",
-        "rate-limit",
-        "rate_limit",
+        "rate limiter",
+        "rate-limiter",
         unless=(
             "limiter backend",
             "limiter storage",
