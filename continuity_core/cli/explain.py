@@ -35,8 +35,10 @@ ACTIONS = {
 
 
 def _status(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    if text is None or (len(text) == 3 and text.isdecimal() and 100 <= int(text) <= 599):
-        return None if text is None else int(text)
+    if text is None:
+        return None
+    if len(text) == 3 and text.isdecimal() and 100 <= int(text) <= 599:
+        return int(text)
     raise click.BadParameter(
         f"{text!r} is no HTTP status: give its number, such as 429", context, option, "--status"
     )

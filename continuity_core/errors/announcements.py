@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from continuity_core.errors.durations import Duration, read_duration
+from continuity_core.errors.durations import Duration, read_duration, read_stopwatch
 from continuity_core.errors.tables.calendar_words import (
     CLOCK_WORDS,
     DAY_WORDS,
@@ -48,10 +48,6 @@ _NEGATIVE = re.compile(r"[\s:=(]-\d")
 _CLOCK_BEHIND_AT = re.compile(r"\d{1,2}(?:h\d{2}(?![\dm])|:\d\d:\d\d)")
 """``13h00`` and ``13:00:30``: clock times behind ``at``, durations elsewhere."""
 _CLOCK_WITH_ZONE = re.compile(r"\d{1,2}:\d\d:\d\d ?(?:utc|gmt|[ap]\.?m\b|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/)")
-_STOPWATCH = re.compile(
-    r"(\d{1,3}):([0-5]\d)(?![\d:.])(?! ?(?:[ap]\.?m\b|utc|gmt|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/))"
-    r"(?: ?(m|h)(?:ins?|inutes?|rs?|ours?)?\b)?"
-)
 _BEFORE_STOPWATCHES = (" in", "wait", "cooldown", "cool-down", "remaining", "time left")
 _FILLER_LIMIT = 7
 _COUNTER = re.compile(r"[^\d()]{0,24}\((?:第|attempt|retry|try)? ?#?\d{1,3} ?(?:/|of) ?\d{1,3}(?!\d)")
@@ -150,16 +146,11 @@ def _is_own(text: str, end: int) -> bool:
 
 def _stopwatch(text: str, position: int) -> Duration | None:
     """``4:59`` where no time of day can stand: behind ``in``, or before ``minutes``."""
-    shown = _STOPWATCH.match(text, position)
-    if shown is None:
-        return None
-    first, second, unit = shown.groups()
-    if unit is None and not text[max(0, position - 16) : position].rstrip(" :=(-").endswith(
-        _BEFORE_STOPWATCHES
-    ):
-        return None
-    seconds = int(first) * 60.0 + int(second)
-    return Duration(seconds * 60 if unit == "h" else seconds, shown.end(2), False)
+    shown = read_stopwatch(text, position)
+    if shown is None or text[shown.end - 1].isalpha():
+        return shown
+    before = text[max(0, position - 16) : position].rstrip(" :=(-")
+    return shown if before.endswith(_BEFORE_STOPWATCHES) else None
 
 
 def _with_lead_words(text: str, start: int) -> int:

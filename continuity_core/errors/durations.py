@@ -32,6 +32,10 @@ _ISO = re.compile(
 )
 _CLOCK_LIKE = re.compile(r"(?:(\d{1,4})\.(?=\d\d:))?(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?![\d:])")
 """``13:45:12``, or with days ``2.13:45:12``, as .NET writes a length of time."""
+_STOPWATCH = re.compile(
+    r"(\d{1,3}):([0-5]\d)(?![\d:.])(?! ?(?:[ap]\.?m\b|utc|gmt|z\b|[a-z]{2,3}t\b|\([a-z]{2,16}/))"
+    r"(?: ?(m|h)(?:ins?|inutes?|rs?|ours?)?\b)?"
+)
 _AND_A_HALF = re.compile(r" (?:and a half|et demie?|y media|e meia|e mezz[ao]|und eine halbe)\b")
 _TRAILING_MINUTES = re.compile(r"([0-5]\d)(?![\d.,:])")
 """The minutes of ``1h30``."""
@@ -55,6 +59,18 @@ def read_duration(text: str, position: int) -> Duration | None:
     """
     found = _iso(text, position) or _clock_like(text, position) or _compound(text, position)
     return found if found is not None and found.seconds <= LONGEST_SECONDS else None
+
+
+def read_stopwatch(text: str, position: int) -> Duration | None:
+    """``4:59`` and ``2:30 hours`` at ``position``: minutes and seconds unless the unit behind says otherwise.
+
+    Where no unit stands behind, only the caller can know that it is no time of day.
+    """
+    shown = _STOPWATCH.match(text, position)
+    if shown is None:
+        return None
+    seconds = int(shown[1]) * MINUTE + int(shown[2])
+    return Duration(seconds * 60 if shown[3] == "h" else seconds, shown.end(), False)
 
 
 def _iso(text: str, position: int) -> Duration | None:

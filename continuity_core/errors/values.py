@@ -6,7 +6,7 @@ import math
 import re
 from datetime import UTC, datetime
 
-from continuity_core.errors.durations import read_duration
+from continuity_core.errors.durations import read_duration, read_stopwatch
 from continuity_core.errors.fields import Value
 from continuity_core.errors.normalising import flat
 from continuity_core.errors.tables.wait_fields import WaitKind
@@ -14,7 +14,6 @@ from continuity_core.model.cause import Guidance
 
 _NUMBERS = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:, \d{1,20}(?:\.\d{1,20})?){0,4}")
 """A number, or several: what a header holds that a proxy and its origin have both set."""
-_STOPWATCH = re.compile(r"(\d{1,3}):([0-5]\d)")
 _LONGEST_SECONDS = 1_000_000_000
 """A number of seconds from here on is an epoch."""
 _LONGEST_TEXT = 64
@@ -30,10 +29,7 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
         if not text or len(text) > _LONGEST_TEXT:
             return None
         if not _NUMBERS.fullmatch(text):
-            shown = _STOPWATCH.fullmatch(text) if kind == "seconds" else None
-            if shown is not None:
-                return Guidance(seconds=int(shown[1]) * 60.0 + int(shown[2]), evidence=evidence)
-            return _read_text(text, now=now, evidence=evidence)
+            return _read_text(text, kind, now=now, evidence=evidence)
         value = max(map(float, text.split(", ")))
     try:
         number = float(value)
@@ -51,9 +47,10 @@ def read_wait(value: Value, kind: WaitKind, *, now: datetime, evidence: str) -> 
     return Guidance(seconds=number, evidence=evidence) if number < _LONGEST_SECONDS else None
 
 
-def _read_text(text: str, *, now: datetime, evidence: str) -> Guidance | None:
+def _read_text(text: str, kind: WaitKind, *, now: datetime, evidence: str) -> Guidance | None:
     lowered = flat(text)
-    duration = read_duration(lowered, 0)
+    shown = read_stopwatch(lowered, 0) if kind == "seconds" else None
+    duration = shown or read_duration(lowered, 0)
     if duration is not None and duration.end == len(lowered):
         return Guidance(seconds=duration.seconds, approximate=duration.coarse, evidence=evidence)
     at = _http_date(text)

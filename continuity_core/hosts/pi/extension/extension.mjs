@@ -259,7 +259,7 @@ class Extension {
     this.asked = false;
     if (!asked && event.message.stopReason === "aborted") {
       abort(); // Pi writes a turn down for what was stopped before its request
-      return undefined;
+      return boundaryResult(event, this.lateDrafts(event, ctx), false);
     }
     signal?.addEventListener("abort", abort, { once: true });
     this.inputs.waiting = true;
